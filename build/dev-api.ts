@@ -12,7 +12,7 @@ const instance = readInstance();
 const opening =
   instance.type === 'mistakes'
     ? instance
-    : await openService(instance, { say: () => {}, logger: createLogger('warn', process.stdout) });
+    : await openService(instance, { announce: () => {}, logger: createLogger('warn', process.stdout) });
 if (opening.type === 'mistakes') {
   const { mistakes } = opening;
   process.stderr.write(`The API cannot start:\n${mistakes.map((sentence) => `  - ${sentence}\n`).join('')}`);

@@ -38,7 +38,7 @@ process.exitCode = await runDesk(
   {
     service: (database, instance) =>
       (service ??= openDeskService(
-        { logger: createLogger('warn', process.stderr), say: note, database },
+        { logger: createLogger('warn', process.stderr), announce: note, database },
         instance,
       )),
     print: async (text) => {

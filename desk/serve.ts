@@ -21,14 +21,14 @@ if (instance.type === 'mistakes') refuse(instance.mistakes);
 const { site } = instance;
 const { desk } = instance.config;
 if (desk === null) refuse(['DESK_URL is not set.']);
-const { logger: log, say, linesLost, writeRest } = openServerLog(instance.config.logLevel);
+const { logger: log, announce, linesLost, flush: flushLog } = openServerLog(instance.config.logLevel);
 const logger = log.child({ part: 'desk' });
-process.on('exit', writeRest);
+process.on('exit', flushLog);
 process.on('uncaughtException', (error) => {
   logger.fatal({ err: error }, 'The desk is stopping because of an unexpected error.');
   process.exit(1);
 });
-const opening = await openService(instance, { logger, say, logLinesLost: linesLost, mayBeNewer: true });
+const opening = await openService(instance, { logger, announce, logLinesLost: linesLost, mayBeNewer: true });
 if (opening.type === 'mistakes') refuse(opening.mistakes);
 const { service } = opening;
 // The site's process sends the mail from the outbox.
@@ -68,4 +68,4 @@ await app.listen({ host, port: desk.port }).catch((error: unknown) => {
     isTaken ? `Port ${desk.port} is in use. If another program uses it, change DESK_PORT.` : String(error),
   ]);
 });
-if (!isStopping) say(`The desk is available at ${desk.url} (listening on ${host}, port ${desk.port}).`);
+if (!isStopping) announce(`The desk is available at ${desk.url} (listening on ${host}, port ${desk.port}).`);

@@ -13,18 +13,18 @@ if (process.pid === 1) {
 
 await startChecked({ name: 'server', serves: true, run: () => import('./startup/main.ts') });
 
-// Most of the memory of a server that just started is garbage: a collection takes the idle server from 172 to 110 MiB.
-// --max-semi-space-size=16 (package.json) takes it from 311 to 225 MiB with 32 visitors.
-/** The first visitors are answered before the collection, which takes about 0.1 s. */
+// After the start, most of the server's memory is garbage: a collection reduces it from 172 to 110 MiB while idle. With 32
+// visitors, --max-semi-space-size=16 (package.json) reduces it from 311 to 225 MiB.
+/** The first visitors get their response before the collection, which takes about 0.1 s. */
 const COLLECT_AFTER_MS = 1_000;
 
-// From now on, V8 collects garbage after 75 % growth. A collection drops compiled code that is currently unused, so none is
-// started merely because the process is idle (--no-memory-reducer, package.json).
+// Afterwards, V8 collects garbage once the heap has grown by 75 %. It does not collect merely because the process is idle
+// (--no-memory-reducer, package.json), because a collection drops compiled code that is not in use.
 setTimeout(() => {
   setFlagsFromString('--expose-gc');
   const collect = /** @type {NodeJS.GCFunction} */ (runInNewContext('globalThis.gc'));
-  // A tick must be pending meanwhile; otherwise V8 forgets the shape of tick objects, and each page response takes a sixth more
-  // processor time.
+  // A tick must be pending during the collection; otherwise V8 forgets the shape of tick objects, and each page response takes a
+  // sixth more processor time.
   process.nextTick(() => {});
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   setFlagsFromString('--heap-growing-percent=75');

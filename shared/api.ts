@@ -1,4 +1,4 @@
-// Headers and success responses. Requests are in lead.ts, errors in errors.ts.
+// Paths, headers and successful responses. Requests are in lead.ts, errors in errors.ts.
 import * as z from 'zod/mini';
 
 import type { TypedAnswers } from '#shared/lead.ts';
@@ -17,11 +17,11 @@ export const API = {
   health: '/api/health',
 } as const;
 
-/** 202 to `POST /api/leads`, the same for known and unknown addresses. */
+/** 202 to `POST /api/leads`, the same for known and unknown e-mail addresses. */
 export const CodeRequested = z.object({
-  /** Does not reveal the visitor; `GET /api/challenge?id=…` responds only to the browser that sent the form. */
+  /** Not secret: `GET /api/challenge?id=…` finds it only for the browser that sent the form. */
   challengeId: z.string(),
-  /** Three letters, repeated in the mail, so that a visitor can recognise the newest mail. */
+  /** Three letters, also in the mail, so that a visitor can recognise the newest mail. */
   reference: z.string(),
   resendSeconds: z.number(),
   /** The sender of our mail. Absent if the server runs an earlier release. */
@@ -41,7 +41,7 @@ export const OpenChallenge = z.object({
   answers: z.optional(z.any() as z.ZodMiniType<TypedAnswers>),
   reference: z.string(),
   resendSeconds: z.number(),
-  /** Relative, so a countdown can continue after a reload whatever the device's clock. */
+  /** Relative, so a countdown continues after a reload even if the device's clock is wrong. */
   askedSecondsAgo: z.number(),
   /** The consent wording that the visitor agreed to; a resend repeats it. Empty if the form named none. */
   consentVersion: z.string(),

@@ -1,4 +1,4 @@
-// A violation stops build and start with file, line and entry.
+// The words of a campaign. The build and the start report a mistake with its file, line and entry, and stop.
 import * as z from 'zod/mini';
 
 import { TOUCH_NAMES } from '#shared/funnel.ts';
@@ -11,7 +11,7 @@ import { TOOL_NAMES, TOOLS, type ToolName } from '#shared/tools.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
 import { linkMistake } from '#shared/words.ts';
 
-/** Text is shown verbatim, so HTML and Markdown in it are errors. */
+/** Refused, because text is shown exactly as written. */
 const MARKUP =
   /&(?:[a-z]+\d*|#\d+|#x[\da-f]+);|<\/?(?:a|b|br|div|em|font|h[1-6]|i|img|li|mark|ol|p|script|small|span|strong|sub|sup|u|ul)\b[^>]*>|\*\*[^*\s][^*]*\*\*/gi;
 /** Captures label and target. */
@@ -31,20 +31,20 @@ export const reporting = <Words>(find: (words: Words) => Iterable<WordsMistake>)
       context.addIssue({ code: 'custom', path: [...entry], params: { about }, message });
   });
 
-const textWithout = (...markup: readonly RegExp[]) =>
+const textWithout = (...patterns: readonly RegExp[]) =>
   z.string({ error: 'must be text' }).check(
     z.trim(),
     z.minLength(1, 'must not be empty'),
     reporting(function* (text: string) {
-      for (const [about] of markup.flatMap((one) => [...text.matchAll(one)])) {
-        const cure = about.startsWith('&') ? 'Type the character itself' : 'Use plain words';
-        yield { about, message: `${about} would be shown exactly as written. ${cure}` };
+      for (const [about] of patterns.flatMap((pattern) => [...text.matchAll(pattern)])) {
+        const advice = about.startsWith('&') ? 'Type the character itself' : 'Use plain words';
+        yield { about, message: `${about} would be shown exactly as written. ${advice}` };
       }
     }),
   );
 
-// Kinds of text, by the placeholders that they may contain: `words` {year}, `plain` none, `wordsWith` some of those named,
-// `wordsWithAll` all of them. `texts` and `plainTexts` make several entries of one kind.
+// Kinds of text, by their placeholders: `words` may contain {year}, `plain` none, `wordsWith` those named, and `wordsWithAll` must
+// contain all of those named. `texts` and `plainTexts` define several entries of one kind.
 
 const anyWords = textWithout(MARKUP, LINK);
 
@@ -72,11 +72,10 @@ const wordsWithAll = (...names: readonly string[]) => wordsWith(...names).check(
 const words = wordsWith('year');
 const plain = wordsWith();
 
-/** One text per name of an entry. */
-const sameFor = <Text, Name extends string>(text: Text, ...names: readonly Name[]) =>
-  Object.fromEntries(names.map((name) => [name, text])) as Record<Name, Text>;
+/** Defines several entries with the same schema. */
+const sameFor = <Schema, Name extends string>(schema: Schema, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
 const texts = <Name extends string>(...names: readonly Name[]) => sameFor(words, ...names);
-/** Without `{year}`. */
 const plainTexts = <Name extends string>(...names: readonly Name[]) => sameFor(plain, ...names);
 
 const href = words.check(
@@ -95,7 +94,7 @@ const page = words.check(
 const items = <Item extends z.core.SomeType>(item: Item) =>
   z.array(item).check(z.minLength(1, 'must have at least one entry'));
 
-/** Accepts text of one form, with the same error for anything else. */
+/** Accepts text that matches the pattern, with the same error for anything else. */
 const matching = (pattern: RegExp, error: string) => z.string({ error }).check(z.regex(pattern, error));
 
 const colour = matching(/^#[\da-f]{6}$/i, "must be a colour such as '#0e5a43', in quotes");
@@ -113,15 +112,15 @@ const isLanguage = (tag: string): boolean =>
 
 /**
  * The host goes into the Content-Security-Policy unchanged, so characters that end a directive are refused.
- * @param file a pattern
+ * @param file pattern of the file name
  */
-const scriptOf = (file: string, cure: string) =>
+const scriptOf = (file: string, advice: string) =>
   matching(
     new RegExp(String.raw`^https://[\w.-]+(?::\d+)?/(?:[\w./~-]+/)?${file}$`),
-    `must be a URL: ${cure}`,
+    `must be a URL: ${advice}`,
   );
 
-/** Visit counters that set no cookies. The script file of each is checked, so that a wrong URL is found early. */
+/** Visit counters that set no cookies. The name of each script is checked, so that a wrong URL is noticed early. */
 const analytics = z.discriminatedUnion(
   'tool',
   [
@@ -149,9 +148,9 @@ const analytics = z.discriminatedUnion(
         String.raw`(?:matomo|piwik)\.js`,
         'write the URL of matomo.js on your Matomo server, such as https://stats.example.com/matomo.js',
       ).check(
-        // The counter's snippet names a separate counting host, which is not needed here.
+        // Matomo's snippet loads the script from its CDN but counts at another host.
         z.refine(
-          (address) => !address.startsWith('https://cdn.matomo.cloud/'),
+          (url) => !url.startsWith('https://cdn.matomo.cloud/'),
           'must be the script on your own Matomo host, such as https://acme.matomo.cloud/matomo.js, because the CDN does not count visits',
         ),
       ),
@@ -312,7 +311,7 @@ export type Landing = z.infer<typeof Landing>;
 export const sectionsOf = (landing: Landing): SectionName[] =>
   (landing.sections ?? SECTIONS).filter((name) => landing[name] !== undefined);
 
-/** Titles of the first list that the page has. The guide's cover shows them as its chapters. */
+/** The titles of the page's first list, which the guide's cover shows as its chapters. */
 export const chaptersOf = ({ benefits, howItWorks, solution }: Landing): string[] =>
   (benefits?.cards ?? howItWorks?.points ?? solution?.qualities ?? []).map(({ title }) => title);
 
@@ -323,7 +322,7 @@ export const chaptersOf = ({ benefits, howItWorks, solution }: Landing): string[
 export const isVideoInHowItWorks = (sections: readonly SectionName[]): boolean =>
   sections[sections.indexOf('video') - 1] === 'howItWorks';
 
-// {year} is allowed only to explain below why it is refused.
+// Accepts {year} here only to refuse it below with a better message.
 const consentSentence = withPlaceholders(textWithout(MARKUP), ['year']).check(
   z.refine(
     (text) => !text.includes('{year}'),
@@ -363,8 +362,8 @@ const oneLine = z.refine<string>(isSingleLine, 'must be one line');
 
 const lineOfWords = plain.check(oneLine);
 
-/** The form's request, and the columns of exports (own-answers.test.ts compares them). */
-const TAKEN_IDS: ReadonlySet<string> = new Set(
+/** Fields of the form's request and columns of exports, which own-answers.test.ts compares with this list. */
+const RESERVED_IDS: ReadonlySet<string> = new Set(
   `name company email consent website answers id status first_name last_name first_verified_at last_verified_at consent_given_at
    consent_version consent_text news_consent news_consent_given_at news_consent_version news_consent_text source flags state
    state_since first_source unsubscribe_url first_read_at variant earlier_answers ${TOUCH_NAMES.join(' ')}`.split(
@@ -410,7 +409,7 @@ const AUTOCOMPLETE = [
 ] as const;
 
 export const FIELD_KINDS = ['text', 'telephone', 'number', 'url', 'choice', 'choices', 'long text'] as const;
-/** Limit at which all answers fit into a request of 16 kB. */
+/** All answers together, so that they fit into a request of 16 kB. */
 const ANSWERS_MAX_LENGTH = 3000;
 
 const option = lineOfWords.check(
@@ -425,7 +424,10 @@ const ownField = z
         /^[a-z][a-z0-9_]{0,39}$/,
         'must begin with a lower-case letter and contain only lower-case letters, digits and _, such as job_title',
       ),
-      z.refine((id) => !TAKEN_IDS.has(id) && !isImportHeading(id), 'is a reserved name. Choose another name'),
+      z.refine(
+        (id) => !RESERVED_IDS.has(id) && !isImportHeading(id),
+        'is a reserved name. Choose another name',
+      ),
     ),
     label: lineOfWords.check(
       z.maxLength(100, 'must have at most 100 characters'),
@@ -449,7 +451,7 @@ const ownField = z
   .check(
     reporting(function* ({ kind, options, maxLength, autocomplete }) {
       const isChoice = kind === 'choice' || kind === 'choices';
-      const needless = 'does not apply to this kind. Remove the entry';
+      const notApplicable = 'does not apply to this kind. Remove the entry';
       if (isChoice && options === undefined)
         yield { entry: ['kind'], message: 'needs options. Add a list of answers to choose from' };
       if (!isChoice && options !== undefined)
@@ -457,9 +459,9 @@ const ownField = z
           entry: ['options'],
           message: 'only apply to the kinds choice and choices. Remove the options, or change the kind',
         };
-      if (isChoice && maxLength !== undefined) yield { entry: ['maxLength'], message: needless };
+      if (isChoice && maxLength !== undefined) yield { entry: ['maxLength'], message: notApplicable };
       if (kind === 'choices' && autocomplete !== undefined)
-        yield { entry: ['autocomplete'], message: needless };
+        yield { entry: ['autocomplete'], message: notApplicable };
       for (const [at, text] of options?.entries() ?? [])
         if (options?.indexOf(text) !== at)
           yield { entry: ['options', at], message: 'is in the list twice. Remove one of the two' };
@@ -500,7 +502,7 @@ const ownFields = z.array(ownField).check(
 
 export const Form = z.strictObject({
   fields: z.optional(ownFields),
-  // English and German have defaults in server/campaign/own-form.ts; for other languages, all of these are required.
+  // Required in languages other than English and German, which have defaults in server/campaign/own-form.ts.
   messages: z.optional(
     z.partial(
       z.strictObject({
@@ -572,7 +574,7 @@ export const Errors = z.strictObject(
 );
 export type Errors = z.infer<typeof Errors>;
 
-/** Accepts one text, or one per plural form (words.ts chooses). */
+/** Accepts one text, or one per plural form (pluralForm in words.ts). */
 const countedWords = (name: string, ...others: readonly string[]) => {
   const counted = wordsWith(name, ...others).check(containing(name));
   const form = z.optional(wordsWith(name, ...others));

@@ -1,12 +1,13 @@
-// A device may set its clock back during a countdown, after a time server's correction or a journey.
+let lastNow = Date.now();
+let setBackMs = 0;
 
-let last = Date.now();
-let takenBack = 0;
-
-/** Never goes back. Counts sleep, which performance.now() does not in every browser. */
+/**
+ * Never goes back, even if the device's clock is corrected during a countdown. Includes time asleep, which performance.now()
+ * omits in some browsers.
+ */
 export function timeNow(): number {
-  const clock = Date.now();
-  if (clock < last) takenBack += last - clock;
-  last = clock;
-  return clock + takenBack;
+  const now = Date.now();
+  if (now < lastNow) setBackMs += lastNow - now;
+  lastNow = now;
+  return now + setBackMs;
 }

@@ -1,16 +1,16 @@
-// In a separate file, because the page's first script does not need it.
+// In its own file, because the page's first script does not need it.
 import { CODE_LENGTH } from '#shared/lengths-and-resend.ts';
 
 const DIGITS = /\p{Nd}/gu;
 
 export const isDigit = (key: string): boolean => /^\p{Nd}$/u.test(key);
 
-/** Unicode numbers the ten digits of each script consecutively. */
+/** Converts a digit of any script. Unicode numbers the ten digits of each script consecutively. */
 export function asciiDigit(digit: string): string {
-  const own = digit.codePointAt(0) ?? 0;
-  let before = own;
-  while (isDigit(String.fromCodePoint(before - 1))) before -= 1;
-  return String((own - before) % 10);
+  const codePoint = digit.codePointAt(0) ?? 0;
+  let first = codePoint;
+  while (isDigit(String.fromCodePoint(first - 1))) first -= 1;
+  return String((codePoint - first) % 10);
 }
 
 /**

@@ -1,6 +1,6 @@
-// Paper is the page's background. It is fixed, so contrast is checked before the build.
+// An operator may choose the accent and the plate. The page's other colours are fixed, so contrast is checked before the build.
 
-/** Must match web/styles/tokens.css. */
+/** The page's background. Must match web/styles/tokens.css. */
 export const PAPER = { light: '#faf7f0', dark: '#12130f' } as const;
 
 export type ColourPair = { readonly light: string; readonly dark: string };
@@ -15,7 +15,7 @@ const CARD: ColourPair = { light: '#fffdf8', dark: '#1a1c17' };
 const ON_PLATE = '#f6f1e4';
 const ON_ACCENT: ColourPair = { light: '#ffffff', dark: '#10110d' };
 
-const LEAST_CONTRAST = 4.5;
+const MIN_CONTRAST = 4.5;
 
 const channels = (colour: string): number[] =>
   [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
@@ -26,7 +26,7 @@ function mix(one: string, share: number, other: string): string {
   return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Contrasts with white and with black. */
+/** Returns a colour that contrasts with white and with black. */
 export const middleOf = ({ light, dark }: ColourPair): string => mix(light, 0.5, dark);
 
 function luminance(colour: string): number {
@@ -52,18 +52,23 @@ const mutedOn = (plate: string) => mix(ON_PLATE, 0.78, plate);
 /** Returns an error for each colour whose contrast is too low; the caller prefixes the name of the entry. */
 export function colourMistakes({ accent, plate }: Colours): { entry: string[]; message: string }[] {
   return (['light', 'dark'] as const).flatMap((theme) => {
-    const grounds = [PAPER[theme], CARD[theme], tintOf(accent, theme)];
-    const onPaper = Math.min(...grounds.map((ground) => contrastOf(accent[theme], ground)));
+    const backgrounds = [PAPER[theme], CARD[theme], tintOf(accent, theme)];
+    const onPaper = Math.min(...backgrounds.map((background) => contrastOf(accent[theme], background)));
     const onPlate = contrastOf(mutedOn(plate[theme]), plate[theme]);
     const contrasts = [
-      { entry: 'accent', contrast: onPaper, of: 'the page', cure: theme === 'light' ? 'darker' : 'lighter' },
-      { entry: 'plate', contrast: onPlate, of: 'the words on it', cure: 'darker' },
+      {
+        entry: 'accent',
+        contrast: onPaper,
+        of: 'the page',
+        advice: theme === 'light' ? 'darker' : 'lighter',
+      },
+      { entry: 'plate', contrast: onPlate, of: 'the words on it', advice: 'darker' },
     ];
     return contrasts
-      .filter(({ contrast }) => contrast < LEAST_CONTRAST)
-      .map(({ entry, contrast, of, cure }) => ({
+      .filter(({ contrast }) => contrast < MIN_CONTRAST)
+      .map(({ entry, contrast, of, advice }) => ({
         entry: [entry, theme],
-        message: `has a contrast of ${roundedDown(contrast)}:1 with ${of}, but words need 4.5:1. Choose a ${cure} colour`,
+        message: `has a contrast of ${roundedDown(contrast)}:1 with ${of}, but words need 4.5:1. Choose a ${advice} colour`,
       }));
   });
 }

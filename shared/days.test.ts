@@ -40,12 +40,12 @@ for (const [zone, text, first, hours] of [
     assert.equal(dayOf(start - 1, zone), dayOf(start, zone) - 1);
   });
 
-it('a time that the clocks skip is the moment of the change', () => {
+it('momentAt maps a time that the clocks skip to the moment of the change', () => {
   const at = day('2026-03-29') * 24 * HOUR_MS + 2.5 * HOUR_MS;
   assert.equal(new Date(momentAt(at, 'Europe/Berlin')).toISOString(), '2026-03-29T01:00:00.000Z');
 });
 
-it('splits a span where the clocks change', () => {
+it('clockOffsets splits a span where the clocks change', () => {
   const split = (from: string, to: string, zone: string) =>
     clockOffsets(Date.parse(from), Date.parse(to), zone).map(
       ({ until, offsetMs }) => `${new Date(until).toISOString().slice(0, 16)} ${offsetMs / HOUR_MS}`,
@@ -71,7 +71,7 @@ for (const [name, first, last] of [
     if (name.endsWith('week')) assert.deepEqual(namedDays(name, day('2026-11-29')), days);
   });
 
-it('accepts names of time zones and days of the calendar only', () => {
+it('isTimeZone and readDay accept only existing time zones and days', () => {
   for (const name of ['UTC', 'Europe/Berlin', 'Asia/Kolkata']) assert(isTimeZone(name), name);
   for (const name of ['', 'Berlin', '+01:00']) assert(!isTimeZone(name), name);
   for (const text of words(`

@@ -9,18 +9,19 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 function formatIn(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
-  const two = '2-digit';
-  const clock = { hour: two, minute: two, second: two, hourCycle: 'h23' } as const;
-  // Swedish dates are ISO 8601.
-  const made = new Intl.DateTimeFormat('sv-SE', {
+  // Swedish dates have the order of ISO 8601.
+  const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     year: 'numeric',
-    month: two,
-    day: two,
-    ...clock,
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
   });
-  formats.set(timeZone, made);
-  return made;
+  formats.set(timeZone, format);
+  return format;
 }
 
 /** Accepts IANA names such as Europe/Berlin, but no offsets such as +01:00. */
@@ -36,19 +37,19 @@ export function clockTime(ms: number, timeZone: string): number {
 
 /** @returns the first moment at which a clock in this time zone shows at least `clockMs` */
 export function momentAt(clockMs: number, timeZone: string): number {
-  const by = (at: number) => clockMs - (clockTime(at, timeZone) - at);
-  const moments = [by(clockMs - DAY_MS), by(clockMs + DAY_MS)];
+  const withOffsetAt = (ms: number) => clockMs - (clockTime(ms, timeZone) - ms);
+  const moments = [withOffsetAt(clockMs - DAY_MS), withOffsetAt(clockMs + DAY_MS)];
   const latest = Math.max(...moments);
   if (moments[0] === moments[1]) return latest;
   // The clocks change within a day of this moment.
   return firstMoment(Math.min(...moments) - 1, latest, (ms) => clockTime(ms, timeZone) >= clockMs);
 }
 
-/** Finds the first moment at which something holds, which doesn't hold yet at `before`, but at `moment`. */
-function firstMoment(before: number, moment: number, holds: (ms: number) => boolean): number {
-  if (moment - before <= 1) return moment;
-  const middle = Math.floor((before + moment) / 2);
-  return holds(middle) ? firstMoment(before, middle, holds) : firstMoment(middle, moment, holds);
+/** Finds the first moment at which `holds` is true. It must be false at `before` and true at `after`. */
+function firstMoment(before: number, after: number, holds: (ms: number) => boolean): number {
+  if (after - before <= 1) return after;
+  const middle = Math.floor((before + after) / 2);
+  return holds(middle) ? firstMoment(before, middle, holds) : firstMoment(middle, after, holds);
 }
 
 export const dayOf = (ms: number, timeZone: string): number => Math.floor(clockTime(ms, timeZone) / DAY_MS);
@@ -61,13 +62,13 @@ export const mondayOf = (day: number): number => day - ((((day + 3) % WEEK_DAYS)
 /** Example: 2026-11-23 */
 export const dayAsText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** Beyond, dates have fewer or more than four digits for a year in some time zone. */
+/** After this year, the year of a date may not have four digits in some time zone. */
 const LAST_YEAR = '9998';
 
 /** @returns null unless the text is a day of the calendar since 1970, such as 2026-11-23 */
 export function readDay(text: string): number | null {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : NaN;
-  // JavaScript accepts 31 February as a day in March.
+  // JavaScript reads 31 February as a day in March.
   const isDay = ms >= 0 && text.slice(0, 4) <= LAST_YEAR && dayAsText(ms / DAY_MS) === text;
   return isDay ? ms / DAY_MS : null;
 }
@@ -77,7 +78,7 @@ export type NamedDays = (typeof NAMED_DAYS)[number];
 
 export const areNamedDays = (text: string): text is NamedDays => NAMED_DAYS.some((name) => name === text);
 
-/** @returns the first and the last day, which may still lie ahead */
+/** @returns the first and the last day, which may be in the future */
 export function namedDays(name: NamedDays, today: number): { readonly first: number; readonly last: number } {
   const monday = mondayOf(today);
   if (name === 'today') return { first: today, last: today };

@@ -1,7 +1,6 @@
 /** The logo as two lines, on a grid of 26 by 20. */
 export const MARK_LINES = ['M1.5 4.5v12a2 2 0 0 0 2 2h19a2 2 0 0 0 2-2v-12', 'M1.5 4.5l8.5 8 14-11'] as const;
 
-/** A path, its colour, the colour of its line, and the width of the line. */
 export type DrawnPath = readonly [path: string, fill: string, stroke?: string, strokeWidth?: number];
 
 /** A letter in an open envelope, on a grid of 200 by 200. Cream in both themes, like paper. */

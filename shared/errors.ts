@@ -1,4 +1,4 @@
-/** Status of each error. Programs read the code in x-error-code; the toast shows the operator's sentence. */
+/** The status of each error. Programs read the code in x-error-code; the toast shows the operator's sentence. */
 export const API_ERRORS = {
   'invalid-input': 400,
   'malformed-body': 400,
@@ -29,5 +29,5 @@ export type ApiErrorCode = keyof typeof API_ERRORS;
 
 export const ERROR_CODE_HEADER = 'x-error-code';
 
-/** Names the field that the error is about, if it is about one. The form shows the sentence there too. */
+/** Names the field that the error concerns, if any. The form shows the sentence there too. */
 export const ERROR_FIELD_HEADER = 'x-error-field';

@@ -19,7 +19,7 @@ export type CountedStep = 'seen' | 'opened' | 'asked' | 'entered';
 export const variantAskedFor = (url: string): string | null =>
   /[?&](?:kept-)?variant=([\w-]{0,40})/.exec(url)?.[1] ?? null;
 
-/** An allow-list, with bounded lengths. Never stored in a cookie. */
+/** Other parameters are ignored. Never stored in a cookie. */
 export const TOUCH_NAMES = [
   'utm_source',
   'utm_medium',
@@ -40,7 +40,8 @@ const VALUE_MAX_LENGTH = 200;
 const HOST = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 
 /**
- * Reads the known, non-empty parameters of a URL, or of one half of the header. Takes a browser's or Node's URLSearchParams.
+ * Reads the known, non-empty parameters of a URL, or of one of the two touches in the header. Accepts a browser's or Node's
+ * URLSearchParams.
  */
 export function readTouch(parameters: { readonly get: (name: string) => string | null }): Touch {
   const touch: Partial<Record<(typeof TOUCH_NAMES)[number], string>> = {};

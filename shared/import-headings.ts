@@ -3,7 +3,7 @@
 /** Headings separated by commas. */
 const headings = (text: string): readonly string[] => text.trim().split(/\s*,\s*/);
 
-/** Compared by {@link headingKey}. The first one that occurs in the file is used. */
+/** Compared by {@link headingKey}. If several occur in a file, the first in this list is used. */
 export const IMPORT_HEADINGS = {
   email: headings(`
     email, email address, work email, person email, contact email, subscriber email, email adresse, mail
@@ -35,7 +35,7 @@ export const plainHeading = (heading: string): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
-/** Equal for "opt in", "Opt-in", "optIn" and "optin". Keeps text without letters or digits. */
+/** The same for "opt in", "Opt-in", "optIn" and "optin". Text without letters or digits is its own key. */
 export const headingKey = (heading: string): string => plainHeading(heading).replaceAll(' ', '') || heading;
 
 export const keysOf = (names: readonly string[]): ReadonlySet<string> => new Set(names.map(headingKey));
@@ -70,8 +70,8 @@ const CONSENT_HEADINGS = keysOf(
 );
 
 /**
- * Patterns of words for people who unsubscribed, bounced or complained, because every tool names them differently. They match
- * results of {@link plainHeading}.
+ * Match headings of columns about people who unsubscribed, bounced or complained, because every tool names them differently.
+ * Applied to results of {@link plainHeading}.
  */
 export const OPT_OUT_WORDS = [
   'unsub',

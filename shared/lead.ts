@@ -1,4 +1,4 @@
-// Form, server and tests share these. An issue's message is a key of campaign/interface.yaml.
+// Used by form, server and tests. The message of a validation issue is a key of campaign/interface.yaml.
 import * as z from 'zod/mini';
 
 import {
@@ -22,7 +22,7 @@ import type { Interface } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
 
 export type FieldError = keyof Interface['validation'];
-/** Errors in input that our form cannot produce (specification, section 8). */
+/** Errors that our form cannot cause (specification, section 8). */
 export type OtherFieldError = Exclude<keyof Interface['otherInput'], 'checkField'>;
 
 const typeErrorOf = (issue: { readonly input?: unknown }): OtherFieldError =>
@@ -45,7 +45,7 @@ const TYPED_DOMAIN = new RegExp(`^[${IN_DOMAIN}]+$`, 'u');
 /** Tested before conversion to ASCII, which would hide a hyphen at the edge of a label. */
 const HYPHEN_AT_EDGE = /(?:^|[.\u3002\uFF0E\uFF61])-|-(?:[.\u3002\uFF0E\uFF61]|$)/;
 /**
- * Addresses that SMTP accepts: RFC 5321, section 2.3.5; the last label consists of letters or is internationalised (RFC 5890,
+ * E-mail addresses that SMTP accepts: RFC 5321, section 2.3.5; the last label consists of letters or is internationalised (RFC 5890,
  * section 2.3.2.1).
  */
 const ASCII_ADDRESS = new RegExp(
@@ -70,7 +70,7 @@ export function asciiAddress(typed: string): string | null {
   const domain = asciiDomain(address.slice(at + 1));
   if (domain === null) return null;
   const ascii = address.slice(0, at + 1) + domain;
-  // Mail servers refuse longer addresses, and after a 202 the visitor would not find out.
+  // Mail servers refuse longer e-mail addresses, and the visitor would not find out after the 202.
   return ASCII_ADDRESS.test(ascii) &&
     at <= EMAIL_LOCAL_PART_MAX_OCTETS &&
     ascii.length <= EMAIL_MAX_LENGTH &&
@@ -130,12 +130,12 @@ export function errorIn(words: Readonly<Record<string, string>>, error: string):
 
 /**
  * Trims, lowercases and converts the domain to ASCII, for storing and comparing. RFC 5321, section 2.4, allows case-sensitive
- * mailboxes, but nobody has one. An invalid address is only trimmed and lowercased.
+ * mailboxes, but nobody has one. An invalid e-mail address is only trimmed and lowercased.
  */
 export function normaliseEmail(address: string): string {
   const trimmed = address.trim();
   return (asciiAddress(trimmed) ?? trimmed).toLowerCase();
 }
 
-/** A hidden field that bots, and sometimes autofill, fill in. Filling it in costs a proof of work of about a second. */
+/** A hidden field that bots fill in, and sometimes autofill. Then the code costs a proof of work of about a second. */
 export const HONEYPOT_FIELD = 'website';

@@ -1,6 +1,5 @@
-// Lengths of typed text and the waiting time for Resend, for the page and the server (specification, sections 5 and 9).
-// Limits used only by the server are in server/settings/fixed-limits.ts; those an operator may set, such as the attempts of a code, are
-// in server/settings/settings-table.ts.
+// Lengths of typed text and the waiting time before Resend, for the page and the server (specification, sections 5 and 9). The
+// server's own limits are in server/settings/fixed-limits.ts, and limits that an operator may set in settings-table.ts.
 
 export const CODE_LENGTH = 6;
 export const NAME_MIN_LENGTH = 2;

@@ -19,7 +19,7 @@ const TELEPHONE = /^(?=(?:\D*\d){5})[+\d\s()./*#-]+(?:(?:ext\.?|x)\s*\d+)?$/i;
 // 1,000 and 1.000 are refused, because the meaning of the separator depends on the country.
 const NUMBER = /^[+-]?\d+(?:[.,]\d{1,2})?$/;
 
-/** Digits of every script, full-width signs, and the dashes and invisible marks of copied numbers. */
+/** Converts digits of any script, full-width signs and dashes to ASCII, and removes invisible marks of copied numbers. */
 const asciiNumber = (text: string): string =>
   halfWidth(text)
     .replace(/\p{Cf}/gu, '')
@@ -64,28 +64,28 @@ const TEXT_RULES: Readonly<Record<TextKind, TextRule>> = {
   },
 };
 
-/** Spaces that tidying may remove. */
-const TIDIED_AWAY_MAX = 20;
+/** Allows for spaces that tidying removes. */
+const TIDYING_MARGIN = 20;
 
 export function answerSchema(
   field: OwnField,
   messages: FormMessages,
 ): z.ZodMiniType<string | readonly string[]> {
   const { kind, required = false, options = [] } = field;
-  const isGiven = z.minLength(required ? 1 : 0, { error: messages.required, abort: true });
+  const notEmpty = z.minLength(required ? 1 : 0, { error: messages.required, abort: true });
   const areOffered = (chosen: readonly string[]) =>
-    new Set(chosen).size === chosen.length && chosen.every((one) => options.includes(one));
+    new Set(chosen).size === chosen.length && chosen.every((choice) => options.includes(choice));
   if (kind === 'choices')
     return z.prefault(
       z
         .array(z.string({ error: messages.choice }), { error: messages.choice })
-        .check(isGiven, z.refine(areOffered, { error: messages.choice })),
+        .check(notEmpty, z.refine(areOffered, { error: messages.choice })),
       [],
     );
   if (kind === 'choice')
     return z.prefault(
       z.string({ error: messages.required }).check(
-        isGiven,
+        notEmpty,
         z.refine((text) => text === '' || areOffered([text]), { error: messages.choice }),
       ),
       '',
@@ -96,10 +96,10 @@ export function answerSchema(
   return z.prefault(
     z.string({ error: messages.required }).check(
       // Checked before the regular expressions, so that they never run on long text.
-      z.maxLength(maximum + TIDIED_AWAY_MAX, tooLong),
+      z.maxLength(maximum + TIDYING_MARGIN, tooLong),
       z.overwrite(tidyText),
       z.overwrite((text) => (text === '' ? '' : tidy(text))),
-      isGiven,
+      notEmpty,
       z.maxLength(maximum, tooLong),
       z.refine((text) => kind === 'long text' || isSingleLine(text), {
         error: messages.notPlain,
@@ -116,10 +116,10 @@ export function answerSchema(
  * @param text the database column
  */
 export function stillAcceptedAnswers({ fields, messages }: OwnForm, text: string | null): TypedAnswers {
-  const kept = readAnswers(text);
+  const stored = readAnswers(text);
   return Object.fromEntries(
     fields.flatMap((field) => {
-      const answer = kept[field.id]?.answer;
+      const answer = stored[field.id]?.answer;
       return answer !== undefined && answerSchema(field, messages).safeParse(answer).success
         ? [[field.id, answer]]
         : [];
@@ -170,8 +170,8 @@ export function mergedAnswers(
   return storedAnswers({ ...Object.fromEntries(former), ...readAnswers(after) });
 }
 
-export const displayedAnswer = (answer: OwnAnswer['answer'] | undefined, between = '; '): string =>
-  typeof answer === 'string' ? answer : (answer ?? []).join(between);
+export const displayedAnswer = (answer: OwnAnswer['answer'] | undefined, separator = '; '): string =>
+  typeof answer === 'string' ? answer : (answer ?? []).join(separator);
 
 export const splitChoices = (text: string): readonly string[] =>
   text
@@ -179,7 +179,7 @@ export const splitChoices = (text: string): readonly string[] =>
     .map((choice) => choice.trim())
     .filter((choice) => choice !== '');
 
-/** For people to read. If two questions have the same label, the second has its ID appended. */
+/** For display. If two questions have the same label, the ID is appended to the second. */
 export function answersByLabel(text: string | null): Readonly<Record<string, string>> {
   const named = new Map<string, string>();
   for (const [id, { label, answer }] of Object.entries(readAnswers(text)))

@@ -1,4 +1,4 @@
-// Files for CRM and mail programs. A custom question must not use one of their headings.
+// Exports for CRM and mail tools. A custom question must not use one of their headings.
 import type { TOUCH_NAMES } from '#shared/funnel.ts';
 
 export type LeadValue =
@@ -21,7 +21,7 @@ export type LeadValue =
 type Tool = {
   readonly title: string;
   readonly about: string;
-  /** What each column contains, by heading and in order. */
+  /** The content of each column, by heading and in order. */
   readonly columns: Readonly<Record<string, LeadValue>>;
   /** Appended if the form has a box for news. */
   readonly news: Readonly<Record<string, LeadValue>>;

@@ -25,17 +25,18 @@ export const visibleLength = (text: string): number =>
 const INVISIBLE = /[\u00AD\u061C\u200B\u200E\u200F\u202A-\u202D\u2060-\u2064\u2066-\u2069\uFEFF]/g;
 const JOINERS = /[\u200C\u200D]/g;
 const ASCII_WITH_JOINERS = /^[\x20-\x7E\u200C\u200D]*$/;
-/** Converts full-width `!` to `~`, as typed on Japanese and Chinese keyboards, each 0xFEE0 above its ASCII form. */
+
+/** Converts full-width `！` to `～`, as typed on Japanese and Chinese keyboards, each 0xFEE0 above its ASCII form. */
 export const halfWidth = (text: string): string =>
   text.replace(/[\uFF01-\uFF5E]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0));
-const LONGEST = 1_000;
+const MAX_LENGTH = 1_000;
 
 /**
- * Removes invisible marks, `mailto:`, a mail program's name and brackets, and punctuation after the address. The result may
+ * Removes invisible marks, `mailto:`, the name and brackets that mail programs add, and punctuation at the end. The result may
  * still be invalid.
  */
 export function tidyEmail(typed: string): string {
-  if (typed.length > LONGEST) return typed;
+  if (typed.length > MAX_LENGTH) return typed;
   let text = halfWidth(typed.replace(INVISIBLE, '')).replace(/[\u2018\u2019]/g, "'");
   if (ASCII_WITH_JOINERS.test(text)) text = text.replace(JOINERS, '');
   text = /<([^<>]+)>[^<>]*$/.exec(text)?.[1] ?? text;

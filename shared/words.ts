@@ -4,10 +4,10 @@ export type Counted =
 
 /** Fills in placeholders. Those without a value stay unchanged. */
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place));
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }
 
-/** Takes a language tag (BCP 47), such as `de`. */
+/** @param language a tag (BCP 47), such as `de` */
 export function pluralForm(text: Counted, count: number, language: string): string {
   if (typeof text === 'string') return text;
   return text[new Intl.PluralRules(language).select(count)] ?? text.other;
@@ -26,13 +26,13 @@ export const languageAttributes = (language: string): string =>
 export const withYear = <Words>(words: Words, language: string): Words =>
   JSON.parse(JSON.stringify(words).replaceAll('{year}', yearIn(language))) as Words;
 
-/** In the campaign's language, without a word for "year". */
+/** Only the number, because some languages add a word for "year". */
 function yearIn(language: string): string {
   const parts = new Intl.DateTimeFormat(language, { year: 'numeric' }).formatToParts();
   return parts.find(({ type }) => type === 'year')?.value ?? String(new Date().getFullYear());
 }
 
-const GOES_SOMEWHERE =
+const LINK_TARGET =
   /^(?:https?:\/\/[^\s/?#]+\.?[^\s]*|mailto:[^\s@]+@[^\s@]+|tel:\+?[\d\s().-]+|\/(?!\/)\S*)$/i;
 
 /**
@@ -45,15 +45,15 @@ export const fromOtherPage = (href: string, path: string): string =>
 
 /**
  * Returns an error as a phrase that follows the name of the entry; null for a working link.
- * @param places targets within the page; null while they are unknown, to accept any
+ * @param anchors targets within the page; null to accept any, while they are unknown
  */
-export function linkMistake(href: string, places: readonly string[] | null): string | null {
+export function linkMistake(href: string, anchors: readonly string[] | null): string | null {
   if (href === '#') return null;
   if (href.startsWith('#'))
-    return places === null || places.includes(href.slice(1))
+    return anchors === null || anchors.includes(href.slice(1))
       ? null
-      : `leads to a place that does not exist on the page${places.length > 0 ? `. The existing places are #${places.join(', #')}` : ''}`;
-  return GOES_SOMEWHERE.test(href) && !/\s/.test(href.replace(/^tel:.*/, ''))
+      : `leads to a place that does not exist on the page${anchors.length > 0 ? `. The existing places are #${anchors.join(', #')}` : ''}`;
+  return LINK_TARGET.test(href) && !/\s/.test(href.replace(/^tel:.*/, ''))
     ? null
     : 'must begin with https://, mailto: or tel:, or with / for a page of this site, without quotes or spaces';
 }

@@ -11,7 +11,7 @@ import path from 'node:path';
 
 import sharp, { type Sharp } from 'sharp';
 
-import { endWithSentence, explainWriting } from '#server/platform/system-errors.ts';
+import { endWithSentence, explainWriteFailure } from '#server/platform/system-errors.ts';
 import { readCampaignFolder } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];
@@ -147,7 +147,7 @@ function save(name: string, content: Buffer): void {
     mkdirSync(path.dirname(target), { recursive: true });
     replaceFile(existsSync(target) ? realpathSync(target) : target, content);
   } catch (error) {
-    const sentence = explainWriting(error, target);
+    const sentence = explainWriteFailure(error, target);
     if (sentence === null) throw error;
     fail(sentence);
   }

@@ -30,7 +30,7 @@ export async function withDesk(
     dnsServers: ['127.0.0.1:9'],
     isStopping: () => false,
     // Tests share two cores, so event loop delay must not count.
-    loadLimits: { maxInHand: 1_000, maxEventLoopDelayMs: 0 },
+    loadLimits: { maxPending: 1_000, maxEventLoopDelayMs: 0 },
     ...options,
   });
   try {

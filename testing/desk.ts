@@ -89,7 +89,7 @@ export async function deskIn(
       const logger = createLogger('warn', { write: note });
       return {
         service: (database, instance) =>
-          (service ??= openDeskService({ logger, say: note, database }, instance)),
+          (service ??= openDeskService({ logger, announce: note, database }, instance)),
         ...replacements,
       };
     }, args);

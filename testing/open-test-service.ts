@@ -30,7 +30,7 @@ export async function openTestService(
 ): Promise<Service> {
   const result = await openService(testInstance(folder, env), {
     logger: createLogger('silent', { write: () => {} }),
-    say: () => {},
+    announce: () => {},
     ...replacements,
   });
   assert(result.type === 'service', JSON.stringify(result));

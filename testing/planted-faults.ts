@@ -94,7 +94,7 @@ export const FAULTS: readonly PlantedFault[] = [
     replace: `
   const atLiveCodes = live.length > 0;
   if (live[0]?.submission_id)
-    await countAttemptById(tx, 'submissions', { id: live[0].submission_id, mostAttempts: limits.attemptsPerChallenge });
+    await countAttemptById(tx, 'submissions', { id: live[0].submission_id, maxAttempts: limits.attemptsPerChallenge });
 `,
     tests: [ATTEMPTS],
   },
@@ -400,9 +400,9 @@ export const FAULTS: readonly PlantedFault[] = [
   {
     promise: 'only permanent bounces suppress',
     fault: 'suppress on 4xx',
-    file: 'server/platform/mail-server-answers.ts',
-    find: "  if (severity === '4' || kind === '4') return 'for now';\n",
-    replace: "  if (severity === '4' || kind === '4') return 'no such address';\n",
+    file: 'server/platform/mail-server-replies.ts',
+    find: "  if (severity === '4' || enhancedClass === '4') return 'for now';\n",
+    replace: "  if (severity === '4' || enhancedClass === '4') return 'no such address';\n",
     tests: ['desk/commands/bounce.test.ts'],
   },
   {

@@ -124,7 +124,7 @@ async function startServer({
     release: siteFolder === undefined ? null : newestRelease(siteFolder),
     isStopping: () => false,
     // Tests share two cores, so event loop delay must not count.
-    loadLimits: { maxInHand: 1_000, maxEventLoopDelayMs: 0, ...loadLimits },
+    loadLimits: { maxPending: 1_000, maxEventLoopDelayMs: 0, ...loadLimits },
     ...appOptions,
   });
   await app.ready();

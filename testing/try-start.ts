@@ -24,7 +24,7 @@ export async function tryStart(
   if (ports.length > 0) return { mistakes: ports, warnings: [] };
   const opening = await openService(instance, {
     logger: createLogger('silent', { write: () => {} }),
-    say: () => {},
+    announce: () => {},
     mayBeNewer: true,
   });
   if (opening.type === 'mistakes') return { mistakes: opening.mistakes, warnings: [] };

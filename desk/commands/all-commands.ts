@@ -14,7 +14,7 @@ import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { COMMAND_PREFIX } from '#desk/commands/help.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { describeFault } from '#server/platform/system-errors.ts';
+import { describeBug } from '#server/platform/system-errors.ts';
 import { describeError, type LoggedError } from '#server/log/logger.ts';
 import { explainFailure } from '#server/startup/why-the-start-failed.ts';
 import { addDoctor } from '#desk/commands/doctor.ts';
@@ -60,7 +60,7 @@ export async function runDesk(unfiltered: Desk, args: readonly string[]): Promis
       return error.exitCode;
     }
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    desk.note(explainFailure(error, database) ?? describeFault(describeWithoutMessage(error)));
+    desk.note(explainFailure(error, database) ?? describeBug(describeWithoutMessage(error)));
     return 1;
   }
 }

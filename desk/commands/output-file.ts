@@ -7,7 +7,7 @@ import path from 'node:path';
 
 import { jsonText } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
-import { errorCode, explainWriting } from '#server/platform/system-errors.ts';
+import { errorCode, explainWriteFailure } from '#server/platform/system-errors.ts';
 
 type Write = (append: (text: string) => Promise<void>) => Promise<void>;
 
@@ -123,7 +123,7 @@ export async function explainWriteErrors<Result>(
   try {
     return await action();
   } catch (error) {
-    const sentence = explainWriting(error, file);
+    const sentence = explainWriteFailure(error, file);
     throw sentence === null ? error : new CommandFailure(sentence);
   }
 }

@@ -6,10 +6,10 @@ import { about, type Findings } from '#desk/doctor/finding.ts';
 import type { Finding } from '#desk/endpoints/figures.ts';
 import { counted } from '#desk/printable.ts';
 import { namesIn } from '#server/campaign/campaign-folder.ts';
-import { deriveSecrets, lookAtSecretFile } from '#server/secrets/secrets.ts';
+import { deriveSecrets, inspectSecretFile } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { DatabaseState } from '#server/db/health.ts';
-import { describeOpenToOthers } from '#server/platform/files.ts';
+import { describeReadableByOthers } from '#server/platform/files.ts';
 import { dataFolderOf, filesOpenToOthers, secretFileOf } from '#server/startup/service.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
@@ -49,7 +49,7 @@ export function examineSecret(
   { folder, look }: { folder: string; look: DatabaseState | null },
 ): Findings {
   const file = secretFileOf(config.database, folder);
-  const stored = config.appSecrets.length > 0 ? null : lookAtSecretFile(file);
+  const stored = config.appSecrets.length > 0 ? null : inspectSecretFile(file);
   if (stored?.type === 'unusable') return secret.problem(stored.sentence);
   if (stored?.type === 'missing')
     return look === null || look.secretIds.length === 0
@@ -79,7 +79,7 @@ export function examineFiles(config: Config, folder: string): Findings {
   );
   return [
     ...(open.length > 0
-      ? open.map((name) => files.warning(describeOpenToOthers(name)))
+      ? open.map((name) => files.warning(describeReadableByOthers(name)))
       : [files.ok('No other user on this machine can read the database files, the secret or the DKIM key.')]),
     ...keptFiles.map((name) =>
       files.warning(

@@ -41,9 +41,9 @@ export function serveDeskFiles(
 ): void {
   // The proof of consent opens from a blob, and therefore under the page's policy.
   const policy = contentSecurityPolicy({ scripts: [], styles: [hashOf(paperStyles(accent))] }, secure);
-  const read = (always: ResponseHeaders, isIncluded: (name: string) => boolean) =>
+  const read = (headers: ResponseHeaders, isIncluded: (name: string) => boolean) =>
     folder !== null && existsSync(folder)
-      ? readFiles(folder, { always, otherwise: NO_STORE }, isIncluded)
+      ? readFiles(folder, { headers, cacheControl: NO_STORE }, isIncluded)
       : new Map<string, never>();
   const index = read(securityHeaders(secure, policy), (name) => name === INDEX).get(INDEX);
   for (const url of PAGES)

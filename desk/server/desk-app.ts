@@ -44,9 +44,12 @@ const GONE = {
     'Nothing was done, because this no longer exists. Somebody may have deleted it in the meantime. Reload the page.',
 };
 
-/** Rendering a report blocks the event loop for up to two seconds. The few desk users should wait then, not be refused. */
-const DESK_LOAD_LIMITS: NonNullable<HttpOptions['loadLimits']> = { maxInHand: 1_000, maxEventLoopDelayMs: 0 };
-/** nginx logs this status if the client has closed the connection. */
+/** Rendering a report blocks the event loop for up to two seconds. The few desk users wait instead of being refused. */
+const DESK_LOAD_LIMITS: NonNullable<HttpOptions['loadLimits']> = {
+  maxPending: 1_000,
+  maxEventLoopDelayMs: 0,
+};
+/** Status used by nginx if the client has closed the connection. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 export async function buildDeskApp(service: Service, options: DeskAppOptions): Promise<FastifyInstance> {

@@ -19,8 +19,8 @@ export function attributionOf(headers: IncomingHttpHeaders): Attribution {
   const touches = new URLSearchParams(visit);
   const touchOf = (name: string) => readTouch(new URLSearchParams(touches.get(name) ?? ''));
   const [first, last] = [touchOf('first'), touchOf('last')];
-  const isAnother = Object.keys(first).length > 0 && JSON.stringify(first) !== JSON.stringify(last);
-  return isAnother ? { ...last, first } : last;
+  const hasOtherFirst = Object.keys(first).length > 0 && JSON.stringify(first) !== JSON.stringify(last);
+  return hasOtherFirst ? { ...last, first } : last;
 }
 
 const CLICK_IDS = [
@@ -36,10 +36,7 @@ export const DIRECT = 'direct';
 
 export const readAttribution = (json: string): Attribution => JSON.parse(json) as Attribution;
 
-/**
- * Returns the first of these that the last informative touch has: `utm_source`, the advertiser, the linking site. Otherwise
- * returns `direct`.
- */
+/** Returns the source of the last touch that has one, otherwise `direct`. */
 export const sourceOf = (last: Attribution): string =>
   sourceOfTouch(last) ?? (last.first && sourceOfTouch(last.first)) ?? DIRECT;
 
@@ -55,15 +52,15 @@ export function isFrom(json: string | null, { source, campaign }: Origin): boole
   if (source === undefined && campaign === undefined) return true;
   if (json === null) return false;
   const attribution = readAttribution(json);
-  const ofPerson = campaignOf(attribution);
+  const ownCampaign = campaignOf(attribution);
   return (
     (source === undefined || shownSource(sourceOf(attribution)) === source) &&
-    (campaign === undefined || (ofPerson !== undefined && shownSource(ofPerson) === campaign))
+    (campaign === undefined || (ownCampaign !== undefined && shownSource(ownCampaign) === campaign))
   );
 }
 
 /**
- * Returns texts for a cheap first filter: the attribution of everyone from a source contains one of them.
+ * Returns texts for a cheap first filter: the stored attribution of every lead from this source contains one of them.
  * @returns undefined for `direct`
  */
 export function hintsOf(source: string): readonly string[] | undefined {
@@ -72,6 +69,7 @@ export function hintsOf(source: string): readonly string[] | undefined {
   return [...clickIds, JSON.stringify(source).slice(1, -1)];
 }
 
+/** In order of preference: `utm_source`, the advertiser of a click ID, the linking site. */
 function sourceOfTouch(touch: Touch): string | undefined {
   if (touch.utm_source !== undefined) return touch.utm_source;
   const click = CLICK_IDS.find(([name]) => touch[name] !== undefined);
@@ -88,6 +86,8 @@ export function shownSource(source: string): string {
   const shown = source.replaceAll(/\p{C}/gu, '\uFFFD').trim();
   // Some mailing tools write the recipient's e-mail address into their links.
   if (shown === '' || shown.includes('@') || /%40/.test(shown)) return OTHERS;
-  const letters = Array.from(shown);
-  return letters.length > SHOWN_MAX_LENGTH ? `${letters.slice(0, SHOWN_MAX_LENGTH - 1).join('')}…` : shown;
+  const characters = Array.from(shown);
+  return characters.length > SHOWN_MAX_LENGTH
+    ? `${characters.slice(0, SHOWN_MAX_LENGTH - 1).join('')}…`
+    : shown;
 }

@@ -7,7 +7,7 @@ import { findLead } from '#server/db/tables/leads.ts';
 import { findMail } from '#server/db/tables/outbox.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
-import { type AnswerMeaning, keptReply, meaningOfAll } from '#server/platform/mail-server-answers.ts';
+import { type ReplyMeaning, storedReply, meaningOfAll } from '#server/platform/mail-server-replies.ts';
 import { readBounceAddress } from '#server/secrets/mail-links.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';
@@ -92,7 +92,7 @@ async function acceptOne(
   }
   if (lead !== undefined && lead.last_verified_at > happenedAt) return 'outdated';
   const keys = pseudonymsOf(secrets, email);
-  const storedNote = note === null ? null : keptReply(note);
+  const storedNote = note === null ? null : storedReply(note);
   if (!(await suppress(tx, { keys, reason, email, note: storedNote, now }))) return 'already';
   if (lead !== undefined) await webhooks.queue(tx, { type: 'lead.bounced', leadId: lead.id, now });
   return 'suppressed';
@@ -147,7 +147,7 @@ export async function acceptMessage(
   return { type: await acceptReport(parts, { ...bounce, happenedAt }, now), ...bounce };
 }
 
-const whyNot = (action: string, meaning: AnswerMeaning): string =>
+const whyNot = (action: string, meaning: ReplyMeaning): string =>
   action === 'failed' ? meaning : action || 'no action';
 
 const MAIL_ID = /(?<![^\s<])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?=@)/gi;

@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
 import type { MailReport, SingleUseKey } from '#server/bounces/accept-report.ts';
 import { createSnsVerifier, IsoTime, SnsMessage, type Fetch } from '#server/bounces/sns.ts';
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
-import { meaningOfAll } from '#server/platform/mail-server-answers.ts';
+import { meaningOfAll } from '#server/platform/mail-server-replies.ts';
 import { isEqual } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import { orNull } from '#shared/or-null.ts';

@@ -1,7 +1,7 @@
 // A challenge is one browser's claim to one e-mail address, stored with the submission. Each challenge has its own attempts,
 // so a stranger cannot use up a visitor's.
-// If a live code was just requested from the same IP address, a second browser's challenge shares it instead of getting its own
-// code. Then codes_sent is 0, and its attempts count against the e-mail address (countEntry in verify-code.ts).
+// If the same IP address has just requested a code, another browser's challenge shares that code instead of getting its own. Then
+// codes_sent is 0, and its attempts count against the e-mail address (countEntry in verify-code.ts).
 // Sign-ins to the desk count attempts in the same way.
 import type { Selectable, Updateable } from 'kysely';
 
@@ -15,9 +15,9 @@ export type Challenge = Selectable<Schema['submissions']>;
 export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is Challenge =>
   challenge !== undefined && challenge.codes_sent > 0;
 
-type OfBrowser = { readonly browserId: string; readonly now: number };
+type BrowserQuery = { readonly browserId: string; readonly now: number };
 
-const newestUnexpired = (db: Db, { browserId, now }: OfBrowser) =>
+const newestUnexpired = (db: Db, { browserId, now }: BrowserQuery) =>
   db
     .selectFrom('submissions')
     .where('browser_id', '=', browserId)
@@ -29,7 +29,7 @@ const newestUnexpired = (db: Db, { browserId, now }: OfBrowser) =>
 export const findChallenge = (
   db: Db,
   state: 'open' | 'verified',
-  { id, email, ...browser }: OfBrowser & { readonly id?: string | undefined; readonly email?: string },
+  { id, email, ...browser }: BrowserQuery & { readonly id?: string | undefined; readonly email?: string },
 ): Promise<Challenge | undefined> =>
   newestUnexpired(db, browser)
     .select(columnsOf('submissions'))
@@ -71,7 +71,7 @@ export async function prolongChallenges(
     .where((eb) =>
       eb.or([
         eb('id', '=', code.submission_id),
-        // Which code a challenge shares is not stored: these have been created since, without an own code.
+        // The database doesn't store which code a challenge shares, so all later challenges without a code are extended.
         eb.and([eb('codes_sent', '=', 0), eb('created_at', '>=', code.created_at)]),
       ]),
     )
@@ -80,30 +80,30 @@ export async function prolongChallenges(
 
 type AttemptLimit = {
   /** 0 means no limit. */
-  readonly mostAttempts: number;
+  readonly maxAttempts: number;
 };
 
 /** Uses one statement, so parallel attempts cannot exceed the limit. */
-const countingAttempt = (tx: Db, table: 'submissions' | 'desk_sign_ins', { mostAttempts }: AttemptLimit) =>
+const attemptUpdate = (tx: Db, table: 'submissions' | 'desk_sign_ins', { maxAttempts }: AttemptLimit) =>
   tx
     .updateTable(table as 'submissions')
     .set((eb) => ({ wrong_attempts: eb('wrong_attempts', '+', 1) }))
-    .$if(mostAttempts > 0, (query) => query.where('wrong_attempts', '<', mostAttempts));
+    .$if(maxAttempts > 0, (query) => query.where('wrong_attempts', '<', maxAttempts));
 
 /** @returns undefined if the browser has no open challenge with its own code and an attempt left */
 export const countAttemptOfBrowser = (
   tx: Db,
-  { email, mostAttempts, ...browser }: OfBrowser & AttemptLimit & { readonly email: string },
+  { email, maxAttempts, ...browser }: BrowserQuery & AttemptLimit & { readonly email: string },
 ): Promise<Challenge | undefined> => {
   const open = newestUnexpired(tx, browser)
     .select('id')
     .where('email', '=', email)
     .where('verified_at', 'is', null);
   return (
-    countingAttempt(tx, 'submissions', { mostAttempts })
+    attemptUpdate(tx, 'submissions', { maxAttempts })
       .where('id', '=', open)
       .where('codes_sent', '>', 0)
-      // Again, because on PostgreSQL another tab may complete it while this statement waits for the row.
+      // Checked again, because on PostgreSQL another tab may complete it while this statement waits for the row.
       .where('verified_at', 'is', null)
       .returning(columnsOf('submissions'))
       .executeTakeFirst()
@@ -114,9 +114,9 @@ export const countAttemptOfBrowser = (
 export async function countAttemptById(
   tx: Db,
   table: 'submissions' | 'desk_sign_ins',
-  { id, mostAttempts }: AttemptLimit & { readonly id: string },
+  { id, maxAttempts }: AttemptLimit & { readonly id: string },
 ): Promise<boolean> {
-  return hasChanged(countingAttempt(tx, table, { mostAttempts }).where('id', '=', id));
+  return hasChanged(attemptUpdate(tx, table, { maxAttempts }).where('id', '=', id));
 }
 
 export async function giveAttemptBack(tx: Db, id: string): Promise<void> {
@@ -139,7 +139,7 @@ export async function endChallenge(tx: Db, id: string, now: number): Promise<voi
 
 /**
  * Marks a challenge as verified.
- * @param what attemptsToGiveBack: 1 if the entry of the right code was counted here; listedAddress: as suppressions store it
+ * @param options attemptsToGiveBack: 1 if the entry of the right code was counted here; listedAddress: as suppressions store it
  * @returns undefined if completed or erased meanwhile
  */
 export const completeChallenge = (

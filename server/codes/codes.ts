@@ -45,17 +45,17 @@ export async function endCodes(
     .execute();
 }
 
-const MOST_READ = 50;
+const DEFAULT_LIMIT = 50;
 
 /**
  * Returns the newest codes first, including used ones.
  * @param of emails: the e-mail address, and the pseudonyms under which its codes are kept after an erasure
- * @param which limitAtLeast: read more codes than usual if this is higher
+ * @param options minLimit: used instead of the default limit if it is higher
  */
 export async function newestCodesOf(
   db: Db,
   of: { readonly challengeId: string } | { readonly emails: readonly string[] },
-  { unexpiredAt, limitAtLeast = 0 }: { readonly unexpiredAt: number; readonly limitAtLeast?: number },
+  { unexpiredAt, minLimit = 0 }: { readonly unexpiredAt: number; readonly minLimit?: number },
   now: number,
 ): Promise<readonly Code[]> {
   const codes = await db
@@ -65,9 +65,9 @@ export async function newestCodesOf(
     .where((eb) => ('emails' in of ? eb('email', 'in', of.emails) : eb('submission_id', '=', of.challengeId)))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(Math.max(limitAtLeast, MOST_READ))
+    .limit(Math.max(minLimit, DEFAULT_LIMIT))
     .execute();
-  // Only the newest codes are accepted, so codes from the future first would shut out the code just mailed.
+  // Only the newest codes are accepted. Codes from the future come last; otherwise they would displace the code just mailed.
   return codes.toSorted((a, b) => Number(isFromFuture(a, now)) - Number(isFromFuture(b, now)));
 }
 
@@ -100,17 +100,17 @@ export async function findCodeById(db: Db, id: string): Promise<Code | undefined
   return db.selectFrom('codes').select(columnsOf('codes')).where('id', '=', id).executeTakeFirst();
 }
 
-const newestInSpan = (db: Db, { from, to, most }: { from: number; to: number; most: number }) =>
+const newestInSpan = (db: Db, { from, to, limit }: { from: number; to: number; limit: number }) =>
   db
     .selectFrom('codes')
     .where('id', '>=', lowestIdAt(from))
     .where('id', '<', lowestIdAt(to))
     .orderBy('id', 'desc')
-    .limit(most);
+    .limit(limit);
 
 export async function codeStatistics(
   db: Db,
-  span: { from: number; to: number; most: number },
+  span: { from: number; to: number; limit: number },
 ): Promise<{ sent: number; entered: number }> {
   const row = await db
     .selectFrom(newestInSpan(db, span).select('used_at').as('newest'))
@@ -121,6 +121,6 @@ export async function codeStatistics(
 
 export const newestCodes = (
   db: Db,
-  span: { from: number; to: number; most: number },
+  span: { from: number; to: number; limit: number },
 ): Promise<Pick<Code, 'email' | 'client_address' | 'used_at'>[]> =>
   newestInSpan(db, span).select(['email', 'client_address', 'used_at']).execute();

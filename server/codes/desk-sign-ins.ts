@@ -17,7 +17,7 @@ export async function insertSignIn(db: Db, signIn: NewSignIn): Promise<void> {
 
 export const openSignIns = (
   db: Db,
-  { browserId, most, now }: { browserId: string; most: number; now: number },
+  { browserId, limit, now }: { browserId: string; limit: number; now: number },
 ): Promise<DeskSignIn[]> =>
   db
     .selectFrom('desk_sign_ins')
@@ -27,7 +27,7 @@ export const openSignIns = (
     .where('used_at', 'is', null)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(most)
+    .limit(limit)
     .execute();
 
 export const takeUnmailed = (tx: Db, now: number): Promise<(DeskSignIn & { readonly email: string })[]> =>

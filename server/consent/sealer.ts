@@ -10,7 +10,7 @@ import { lowestIdAt, timeOfId } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import type { OpenMail } from '#server/mail/mail.ts';
-import { createRests } from '#server/platform/background-work.ts';
+import { createThrottle } from '#server/platform/background-work.ts';
 import { HOUR_MS, isoTime } from '#server/platform/time.ts';
 import type { Secrets } from '#server/secrets/secrets.ts';
 
@@ -45,7 +45,7 @@ export function createSealer(parts: SealerParts, shouldStop: () => boolean): () 
     const { waitingId } = await sealConsents(parts, {
       begin: lowerId(begin, settledUpTo),
       shouldStop,
-      pause: createRests(),
+      pause: createThrottle(),
     });
     // After a stop, null is harmless, because the process then ends.
     begin =

@@ -254,7 +254,7 @@ onEachEngine('funnel', { siteFolder: TEST_DIST }, ({ test, both, engine }) => {
 it('the limit on funnel reports from one network does not affect others', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const statuses = new Set<number>();
-    for (let at = 0; at < REPORTS_FROM_NETWORK.most; at += 1)
+    for (let at = 0; at < REPORTS_FROM_NETWORK.max; at += 1)
       statuses.add((await tell(server, { step: 'opened' }, {}, '2001:db8::1')).statusCode);
     assert.deepEqual([...statuses], [204]);
     const refused = await tell(server, { step: 'opened' }, {}, '2001:db8::2');
@@ -296,7 +296,7 @@ it('funnel counts are moved from SQLite to PostgreSQL in pages', async () => {
 });
 
 it('the limit on funnel reports remembers a limited number of networks', () => {
-  const count = createNetworkLimit({ most: 1, windowMs: 1_000, mostNetworks: 2 });
+  const count = createNetworkLimit({ max: 1, windowMs: 1_000, maxNetworks: 2 });
   assert.equal(count('10.0.0.1', 0).type, 'allowed');
   assert.equal(count('10.0.0.2', 1).type, 'allowed');
   assert.deepEqual(count('10.0.0.1', 2), { type: 'exceeded', retryAfterSeconds: 1 });

@@ -46,14 +46,13 @@ export type FunnelCounter = {
 };
 
 /** Maximum number of sources with separate rows per day and step. Further sources are counted together. */
-const MOST_SOURCES = 200;
+const MAX_SOURCES = 200;
 /** Maximum number of counts in memory. */
-const MOST_COUNTS = 5_000;
+const MAX_COUNTS = 5_000;
 const USER_AGENT_MAX_LENGTH = 500;
 const REFERRER_MAX_LENGTH = 500;
 const URL_MAX_LENGTH = 1_000;
 
-/** @param config publicUrl: links from there are not sources */
 export function createFunnelCounter({
   database,
   clock,
@@ -65,6 +64,7 @@ export function createFunnelCounter({
   readonly config: Pick<Config, 'publicUrl' | 'funnelCounting' | 'timeZone'>;
   readonly variants?: readonly string[];
 }): FunnelCounter {
+  /** Links from here are not sources. */
   const ownHost = new URL(publicUrl).host;
   const counts = new Map<string, FunnelCount>();
   const variantCounts = new Map<string, VariantCount>();
@@ -72,9 +72,9 @@ export function createFunnelCounter({
   const addCount = (added: FunnelCount): void => {
     const { day, step } = added;
     const keyOf = (name: string) => [day, step, name].join();
-    const source = counts.size < MOST_COUNTS || counts.has(keyOf(added.source)) ? added.source : OTHERS;
-    const before = counts.get(keyOf(source))?.count ?? 0;
-    counts.set(keyOf(source), { day, step, source, count: before + added.count });
+    const source = counts.size < MAX_COUNTS || counts.has(keyOf(added.source)) ? added.source : OTHERS;
+    const previous = counts.get(keyOf(source))?.count ?? 0;
+    counts.set(keyOf(source), { day, step, source, count: previous + added.count });
   };
 
   const addVariantCount = (added: VariantCount): void => {
@@ -85,30 +85,30 @@ export function createFunnelCounter({
   const today = () => dayOf(clock(), timeZone);
   const isCounted = (userAgent: string | null): boolean =>
     funnelCounting && userAgent !== null && !isbot(userAgent);
-  // A copy of the source, because in V8 a substring keeps the whole URL in memory.
+  // Copies the source, because in V8 a substring keeps the whole URL in memory.
   const count = (step: FunnelStep, source: string) =>
     addCount({ day: today(), step, source: Buffer.from(shownSource(source)).toString(), count: 1 });
 
   async function writeCounts(): Promise<void> {
-    const [taken, takenOfVariants] = [[...counts.values()], [...variantCounts.values()]];
+    const [unwritten, unwrittenOfVariants] = [[...counts.values()], [...variantCounts.values()]];
     counts.clear();
     variantCounts.clear();
     try {
-      if (taken.length > 0)
-        await addFunnelCounts(database.db, taken, { mostSources: MOST_SOURCES, others: OTHERS });
-      taken.length = 0;
-      await addVariantCounts(database.db, takenOfVariants);
+      if (unwritten.length > 0)
+        await addFunnelCounts(database.db, unwritten, { mostSources: MAX_SOURCES, others: OTHERS });
+      unwritten.length = 0;
+      await addVariantCounts(database.db, unwrittenOfVariants);
     } catch (error) {
-      for (const one of taken) addCount(one);
-      for (const one of takenOfVariants) addVariantCount(one);
+      for (const added of unwritten) addCount(added);
+      for (const added of unwrittenOfVariants) addVariantCount(added);
       throw error;
     }
   }
 
   return {
     pageSeen: ({ url = '', headers }) => {
-      if (isNoPageView(headers) || !isCounted(countableUserAgent(headers))) return;
-      // A preview, or a second request for the variant that the browser already has.
+      if (!isPageView(headers) || !isCounted(countableUserAgent(headers))) return;
+      // A preview of a variant, or a second request for the variant that the browser already has.
       if (variants.length > 0 && variantAskedFor(url) !== null) return;
       const referrer = headers.referer?.slice(0, REFERRER_MAX_LENGTH) ?? '';
       const touch = touchOf(url.slice(0, URL_MAX_LENGTH), referrer, [ownHost, headers.host ?? '']);
@@ -116,11 +116,11 @@ export function createFunnelCounter({
     },
     stepReported: (step, headers, variant = '') => {
       if (!isCounted(countableUserAgent(headers))) return;
-      // A first view is reported for variants only; pageSeen counts views.
+      // First views are reported only for variants; pageSeen counts all views.
       if (step !== FIRST_SEEN) count(step, sourceOf(attributionOf(headers)));
       if (variants.includes(variant)) addVariantCount({ day: today(), step, variant, count: 1 });
     },
-    // A stop waits for the current write, then writes the remaining counts.
+    // At a stop, waits for the current write and then writes the remaining counts.
     write: oneAtATime(writeCounts),
   };
 }
@@ -131,20 +131,17 @@ const countableUserAgent = (headers: IncomingHttpHeaders): string | null =>
     ? null
     : headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) || null;
 
-/** Prefetches and previews by the browser, and requests for frames or data. */
-const isNoPageView = (headers: IncomingHttpHeaders): boolean =>
-  headers['sec-purpose'] !== undefined ||
-  headers['purpose'] !== undefined ||
-  headers['x-purpose'] !== undefined ||
-  headers['x-moz'] !== undefined ||
-  (headers['sec-fetch-dest'] ?? 'document') !== 'document';
+/** False for prefetches and previews by the browser, and for requests for frames or data. */
+const isPageView = (headers: IncomingHttpHeaders): boolean =>
+  ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].every((name) => headers[name] === undefined) &&
+  (headers['sec-fetch-dest'] ?? 'document') === 'document';
 
-function touchOf(url: string, referrer: string, own: readonly string[]): ReturnType<typeof readTouch> {
+function touchOf(url: string, referrer: string, ownHosts: readonly string[]): ReturnType<typeof readTouch> {
   const query = url.indexOf('?');
   const parameters = new URLSearchParams(query === -1 ? '' : url.slice(query));
   parameters.delete('referrer');
-  const from = URL.parse(referrer)?.host ?? '';
-  if (from !== '' && !own.includes(from)) parameters.set('referrer', from);
+  const referrerHost = URL.parse(referrer)?.host ?? '';
+  if (referrerHost !== '' && !ownHosts.includes(referrerHost)) parameters.set('referrer', referrerHost);
   return readTouch(parameters);
 }
 

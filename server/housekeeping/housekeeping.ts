@@ -8,7 +8,7 @@ import { type Expired, type ExpiringTable, expirySteps, runStep } from '#server/
 import { deleteUnusedDomains } from '#server/db/tables/mail-domains.ts';
 import { createDigestQueuer } from '#server/housekeeping/lead-digests.ts';
 import type { Metrics } from '#server/log/metrics.ts';
-import { createRests, startWakeLoop } from '#server/platform/background-work.ts';
+import { createThrottle, startWakeLoop } from '#server/platform/background-work.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
 
@@ -108,7 +108,7 @@ export function createExpiredRowDeleter({
 
   const deleteExpired = async (expired: Expired): Promise<void> => {
     const now = clock();
-    const pause = createRests();
+    const pause = createThrottle();
     // 0 days mean forever.
     const daysAgo = (days: number) => (days === 0 ? null : now - days * DAY_MS);
     const cutoffs = {

@@ -21,8 +21,8 @@ type Connection = {
   readonly socket: Socket;
   /** Null for the proxy. */
   readonly network: string | null;
-  requestsBeingAnswered: number;
-  /** Of `requestsBeingAnswered`. A running number, which orders connections even if the clock is set back. */
+  activeRequests: number;
+  /** Number of the last change to `activeRequests`. Unlike a time, it orders connections even if the clock is set back. */
   lastChange: number;
 };
 
@@ -38,7 +38,7 @@ type ConnectionParts = {
 
 /**
  * At a limit, closes the connection that has been idle for longest; if none is idle, the one that has left its response
- * unread for longest; otherwise the new one. A complete request is always answered before its connection is closed.
+ * unread for longest; otherwise the new one. A complete request always gets its response before its connection is closed.
  */
 export function limitConnections(
   server: Server,
@@ -54,55 +54,55 @@ export function limitConnections(
   );
   server.once('close', minuteLog.close);
 
-  const enter = (socket: Socket, network: string | null): void => {
-    const connection = { socket, network, requestsBeingAnswered: 0, lastChange: (changes += 1) };
+  const add = (socket: Socket, network: string | null): void => {
+    const connection = { socket, network, activeRequests: 0, lastChange: (changes += 1) };
     connections.set(socket, connection);
     if (network !== null) networks.set(network, (networks.get(network) ?? new Set()).add(connection));
-    socket.once('close', () => leave(connection));
+    socket.once('close', () => remove(connection));
     metrics.connectionsOpen(connections.size);
   };
 
-  const leave = (connection: Connection): void => {
+  const remove = (connection: Connection): void => {
     if (!connections.delete(connection.socket)) return;
     const { network } = connection;
-    const shared = network === null ? undefined : networks.get(network);
-    shared?.delete(connection);
-    if (network !== null && shared?.size === 0) networks.delete(network);
+    const sameNetwork = network === null ? undefined : networks.get(network);
+    sameNetwork?.delete(connection);
+    if (network !== null && sameNetwork?.size === 0) networks.delete(network);
     metrics.connectionsOpen(connections.size);
   };
 
   const makeRoom = (among: Iterable<Connection>): boolean => {
-    const leaving = findExpendable(among);
-    if (leaving === null) return false;
-    // Counted here, because the close event would arrive after the next connection is counted.
-    leave(leaving);
-    leaving.socket.destroy();
+    const expendable = findExpendable(among);
+    if (expendable === null) return false;
+    // Removed here, because the close event comes only after the next connection has been counted.
+    remove(expendable);
+    expendable.socket.destroy();
     return true;
   };
 
-  const noteLimitReached = (limit: ConnectionLimit): void => {
+  const reportLimit = (limit: ConnectionLimit): void => {
     metrics.connectionRefused(limit);
     minuteLog.note(limit);
   };
 
   server.on('connection', (socket) => {
-    const address = peerAddress(socket);
-    if (address === null) {
+    const ipAddress = peerAddress(socket);
+    if (ipAddress === null) {
       // The connection was reset before it was accepted, so its IP address is unknown.
       socket.destroy();
       return;
     }
-    const network = isProxy(address, 0) ? null : networkOf(address);
-    const shared = network === null ? undefined : networks.get(network);
-    if (shared !== undefined && shared.size >= limits.maxPerNetwork) {
-      noteLimitReached('network');
-      if (!makeRoom(shared)) {
+    const network = isProxy(ipAddress, 0) ? null : networkOf(ipAddress);
+    const sameNetwork = network === null ? undefined : networks.get(network);
+    if (sameNetwork !== undefined && sameNetwork.size >= limits.maxPerNetwork) {
+      reportLimit('network');
+      if (!makeRoom(sameNetwork)) {
         socket.destroy();
         return;
       }
     }
     if (connections.size >= limits.maxOpen) {
-      noteLimitReached('process');
+      reportLimit('process');
       const all = [...connections.values()];
       const visitors = all.filter((connection) => connection.network !== null);
       if (!makeRoom(visitors) && !makeRoom(all)) {
@@ -110,7 +110,7 @@ export function limitConnections(
         return;
       }
     }
-    enter(socket, network);
+    add(socket, network);
   });
 
   // Runs before the application's listener, which may respond immediately.
@@ -118,22 +118,22 @@ export function limitConnections(
     const connection = connections.get(request.socket);
     if (connection === undefined) return;
     const noteIdle = () => {
-      if (connection.requestsBeingAnswered === 0) connection.lastChange = changes += 1;
+      if (connection.activeRequests === 0) connection.lastChange = changes += 1;
     };
-    const startAnswering = () => {
+    const noteActive = () => {
       if (response.closed) return;
-      connection.requestsBeingAnswered += 1;
+      connection.activeRequests += 1;
       connection.lastChange = changes += 1;
       response.once('close', () => {
-        connection.requestsBeingAnswered -= 1;
+        connection.activeRequests -= 1;
         noteIdle();
       });
     };
     // Until its body is complete, a request counts as idle, so a slow sender can be closed.
     if (hasBody(request)) {
-      request.once('end', startAnswering);
+      request.once('end', noteActive);
       response.once('close', noteIdle);
-    } else startAnswering();
+    } else noteActive();
   });
 }
 
@@ -145,7 +145,7 @@ function findExpendable(among: Iterable<Connection>): Connection | null {
   let idle: Connection | null = null;
   let unread: Connection | null = null;
   for (const connection of among) {
-    if (connection.requestsBeingAnswered === 0) {
+    if (connection.activeRequests === 0) {
       if (idle === null || connection.lastChange < idle.lastChange) idle = connection;
     } else if (connection.socket.writableLength > 0) {
       if (unread === null || connection.lastChange < unread.lastChange) unread = connection;

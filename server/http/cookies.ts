@@ -7,10 +7,10 @@ export type Cookies = {
   readonly readBrowserId: (request: FastifyRequest) => string | null;
   readonly setBrowserId: (reply: FastifyReply, browserId: string) => void;
   readonly readSession: (request: FastifyRequest, now: number) => string | null;
-  /** True if only a link in a mail opened the session, which link scanners open too. */
-  readonly cameByLink: (request: FastifyRequest) => boolean;
+  /** True if the session was opened by a link in a mail, which link scanners open too, and not by a code. */
+  readonly wasOpenedByLink: (request: FastifyRequest) => boolean;
   /** Keeps the challenge cookie, because the browser may still be waiting for a code sent to another e-mail address. */
-  readonly openSession: (reply: FastifyReply, leadId: string, now: number, way?: 'code' | 'link') => void;
+  readonly openSession: (reply: FastifyReply, leadId: string, now: number, by?: 'code' | 'link') => void;
 };
 
 /**
@@ -22,7 +22,7 @@ export function createCookies(
   { secure, basePath }: Pick<Config, 'secure' | 'basePath'>,
 ): Cookies {
   const prefix = basePath === '' ? '__Host-' : '__Secure-';
-  const name = (plain: string) => (secure ? prefix + plain : plain);
+  const name = (bareName: string) => (secure ? prefix + bareName : bareName);
   const challengeCookie = name('challenge');
   const sessionCookie = name('session');
   const attributes = { path: basePath || '/', httpOnly: true, sameSite: 'lax', secure } as const;
@@ -41,10 +41,10 @@ export function createCookies(
       // Math.abs limits the life of a session opened in the future, in case the clock was set back.
       return Math.abs(now - Number(openedAt)) < SESSION_LIFE_MS ? leadId : null;
     },
-    cameByLink: (request) => read(request, sessionCookie, 'session')?.endsWith(':link') ?? false,
-    openSession: (reply, leadId, now, way = 'code') => {
-      const end = way === 'link' ? ':link' : '';
-      void reply.setCookie(sessionCookie, sign(secrets, `session:${leadId}:${now}${end}`), attributes);
+    wasOpenedByLink: (request) => read(request, sessionCookie, 'session')?.endsWith(':link') ?? false,
+    openSession: (reply, leadId, now, by = 'code') => {
+      const suffix = by === 'link' ? ':link' : '';
+      void reply.setCookie(sessionCookie, sign(secrets, `session:${leadId}:${now}${suffix}`), attributes);
     },
   };
 }

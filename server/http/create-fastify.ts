@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 
-import { answerBrokenRequest, createHandleError, type SendError } from '#server/http/errors.ts';
+import { respondToBrokenRequest, createHandleError, type SendError } from '#server/http/errors.ts';
 import { createRequestLogs, type RequestLogParts } from '#server/http/request-log.ts';
 import { API } from '#shared/api.ts';
 import { orNull } from '#shared/or-null.ts';
@@ -14,47 +14,9 @@ const HEADERS_LIMIT_BYTES = 32 * 1024;
 /** A slower request comes from an attack or a lost connection. */
 const REQUEST_TIMEOUT_MS = 15_000;
 const CONNECTION_TIMEOUT_MS = 60_000;
-const LOOK_FOR_SLOW_REQUESTS_MS = 2_000;
+const SLOW_REQUEST_CHECK_INTERVAL_MS = 2_000;
 /** Longer than the idle timeout of common proxies, so the proxy closes first and never writes to a closed socket. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-
-/** Has no route, so the site's 404 answers. */
-const NOWHERE = '/nowhere';
-
-/** Monitors and load balancers can request probes on the port directly, without knowing the site's path. */
-const isProbe = (url: string): boolean =>
-  [API.live, API.health].some((probe) => url.split('?', 1)[0] === probe);
-
-/** @returns null outside the site's path. http.ts redirects the path without its slash */
-export function withoutPath(url: string, path: string): string | null {
-  if (path === '') return url;
-  return url.startsWith(`${path}/`) ? url.slice(path.length) : null;
-}
-
-const rewriteUrlOf =
-  (path: string) =>
-  ({ url: sent = '' }: IncomingMessage): string => {
-    // Clients of a proxy send the whole URL (RFC 9112, section 3.2.2).
-    const asked = sent.replace(/^https?:\/\/[^/?]*\/?/i, '/');
-    const url = withoutPath(asked, path) ?? (isProbe(asked) ? asked : NOWHERE);
-    if (isDecodable(url)) return url;
-    // The 404 of the API is plain text.
-    return isOfApi(url) ? `/api${NOWHERE}` : NOWHERE;
-  };
-
-/** Fastify's router answers undecodable URLs without our headers. */
-function isDecodable(url: string): boolean {
-  const [address = ''] = url.split('?', 1);
-  return !address.includes('%') || orNull(() => decodeURI(address)) !== null;
-}
-
-export const isOfApi = (url: string): boolean => /^\/api(?:[/?]|$)/.test(url);
-
-function noSchemas(): never {
-  throw new Error(
-    'A route has a JSON schema, which is not supported. See schemaController in server/http/create-fastify.ts.',
-  );
-}
 
 export function createFastify(
   parts: RequestLogParts & {
@@ -62,10 +24,10 @@ export function createFastify(
     readonly basePath: string;
   },
 ): FastifyInstance {
-  const { sendError, basePath, ...forLogs } = parts;
-  const logger: FastifyBaseLogger = forLogs.logger;
+  const { sendError, basePath, ...logParts } = parts;
+  const logger: FastifyBaseLogger = logParts.logger;
   const handleError = createHandleError(sendError);
-  const requestLogs = createRequestLogs(forLogs);
+  const requestLogs = createRequestLogs(logParts);
   const app = Fastify({
     loggerInstance: logger,
     childLoggerFactory: requestLogs.childLoggerFactory,
@@ -76,12 +38,12 @@ export function createFastify(
     connectionTimeout: CONNECTION_TIMEOUT_MS,
     http: {
       maxHeaderSize: HEADERS_LIMIT_BYTES,
-      // Node would answer a request without Host, with neither our headers nor our log.
+      // Node would refuse a request without Host itself, with neither our headers nor our log.
       requireHostHeader: false,
       // Node applies the larger of the two timeouts to the whole request, and headersTimeout defaults to 60 s.
       headersTimeout: REQUEST_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: LOOK_FOR_SLOW_REQUESTS_MS,
+      connectionsCheckingInterval: SLOW_REQUEST_CHECK_INTERVAL_MS,
     },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // While the server stops, requests on open connections are still answered.
@@ -92,12 +54,12 @@ export function createFastify(
     genReqId: () => randomUUID(),
     exposeHeadRoutes: true,
     // zod validates every body, and Fastify's compilers would use 2 MiB of memory.
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
     rewriteUrl: rewriteUrlOf(basePath),
     frameworkErrors: (error, request, reply) => {
       void handleError(error, request, reply);
     },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: respondToBrokenRequest,
   });
   app.addHook('onClose', async () => requestLogs.close());
   app.setErrorHandler(handleError);
@@ -105,3 +67,41 @@ export function createFastify(
   app.removeContentTypeParser('text/plain');
   return app;
 }
+
+function refuseSchema(): never {
+  throw new Error(
+    'A route has a JSON schema, which is not supported. See schemaController in server/http/create-fastify.ts.',
+  );
+}
+
+/** Has no route, so the site's 404 page is sent. */
+const NOWHERE = '/nowhere';
+
+const rewriteUrlOf =
+  (path: string) =>
+  ({ url: rawUrl = '' }: IncomingMessage): string => {
+    // Clients of a proxy send the whole URL (RFC 9112, section 3.2.2).
+    const requested = rawUrl.replace(/^https?:\/\/[^/?]*\/?/i, '/');
+    const url = withoutBasePath(requested, path) ?? (isProbe(requested) ? requested : NOWHERE);
+    if (isDecodable(url)) return url;
+    // The API's 404 response is plain text.
+    return isApiUrl(url) ? `/api${NOWHERE}` : NOWHERE;
+  };
+
+/** @returns null outside the site's path. http.ts redirects the path without its slash */
+export function withoutBasePath(url: string, path: string): string | null {
+  if (path === '') return url;
+  return url.startsWith(`${path}/`) ? url.slice(path.length) : null;
+}
+
+/** Monitors and load balancers can request probes on the port directly, without knowing the site's path. */
+const isProbe = (url: string): boolean =>
+  [API.live, API.health].some((probe) => url.split('?', 1)[0] === probe);
+
+/** Fastify's router responds to undecodable URLs without our headers. */
+function isDecodable(url: string): boolean {
+  const [pathname = ''] = url.split('?', 1);
+  return !pathname.includes('%') || orNull(() => decodeURI(pathname)) !== null;
+}
+
+export const isApiUrl = (url: string): boolean => /^\/api(?:[/?]|$)/.test(url);

@@ -20,33 +20,33 @@ type ErrorDetails = {
 
 export type SendError = (reply: FastifyReply, code: ApiErrorCode, details?: ErrorDetails) => FastifyReply;
 
-const USUAL_WAIT_SECONDS = 60;
+const DEFAULT_WAIT_SECONDS = 60;
 
 export function createSendError({ errors, site }: ErrorWords): SendError {
-  const waitInWords = createWaitInWords(site.language);
+  const formatWait = createFormatWait(site.language);
   return (reply, code, { sentence = errors[code], field, retryAfterSeconds, newCodeInSeconds } = {}) => {
     if (field !== undefined) void reply.header(ERROR_FIELD_HEADER, field);
     if (retryAfterSeconds !== undefined) void reply.header('retry-after', String(retryAfterSeconds));
-    const wait = newCodeInSeconds ?? retryAfterSeconds ?? USUAL_WAIT_SECONDS;
+    const wait = newCodeInSeconds ?? retryAfterSeconds ?? DEFAULT_WAIT_SECONDS;
     return reply
       .code(API_ERRORS[code])
       .header(ERROR_CODE_HEADER, code)
       .header('cache-control', 'no-store')
       .type('text/plain; charset=utf-8')
-      .send(sentence.replaceAll('{when}', () => waitInWords(wait)));
+      .send(sentence.replaceAll('{when}', () => formatWait(wait)));
   };
 }
 
-export function createWaitInWords(language: string): (seconds: number) => string {
-  const words = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+export function createFormatWait(language: string): (seconds: number) => string {
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   return (seconds) => {
-    if (seconds < 90) return words.format(Math.max(0, seconds), 'second');
-    if (seconds < 90 * 60) return words.format(Math.ceil(seconds / 60), 'minute');
-    return words.format(Math.ceil(seconds / 3600), 'hour');
+    if (seconds < 90) return format.format(Math.max(0, seconds), 'second');
+    if (seconds < 90 * 60) return format.format(Math.ceil(seconds / 60), 'minute');
+    return format.format(Math.ceil(seconds / 3600), 'hour');
   };
 }
 
-const BY_STATUS: Readonly<Record<number, ApiErrorCode>> = {
+const CODE_OF_STATUS: Readonly<Record<number, ApiErrorCode>> = {
   408: 'request-timeout',
   413: 'body-too-large',
   414: 'uri-too-long',
@@ -59,12 +59,12 @@ const RETRY_AFTER_FAILURE_SECONDS = 30;
 export function createHandleError(sendError: SendError) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const status = error.statusCode ?? 500;
-    const known = BY_STATUS[status] ?? (status < 500 ? 'malformed-body' : undefined);
-    if (known) {
+    const clientError = CODE_OF_STATUS[status] ?? (status < 500 ? 'malformed-body' : undefined);
+    if (clientError) {
       // Closing the connection while the body arrives could reset it, so a proxy that is still writing would miss the
       // response. Node discards the rest of the body.
       void reply.removeHeader('connection');
-      return sendError(reply, known);
+      return sendError(reply, clientError);
     }
     const code = isOutage(error) ? 'unavailable' : 'internal-error';
     request.log.error(
@@ -82,7 +82,7 @@ const TOO_MANY_COOKIES =
  * Responds to requests that Node cannot parse. No hooks, logging or routes run for these requests, because they have no
  * request object.
  */
-export function answerBrokenRequest(
+export function respondToBrokenRequest(
   this: FastifyInstance,
   error: Error & { code?: string },
   socket: Socket,
@@ -91,13 +91,13 @@ export function answerBrokenRequest(
     socket.destroy();
     return;
   }
-  const broken = 'The request could not be read. Please check the program that sent it.';
+  const unreadable = 'The request could not be read. Please check the program that sent it.';
   const [status, reason, sentence] =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? [408, 'Request Timeout', broken]
+      ? [408, 'Request Timeout', unreadable]
       : error.code === 'HPE_HEADER_OVERFLOW'
         ? [431, 'Request Header Fields Too Large', TOO_MANY_COOKIES]
-        : [400, 'Bad Request', broken];
+        : [400, 'Bad Request', unreadable];
   socket.write(
     `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain; charset=utf-8\r\nx-content-type-options: nosniff\r\n` +
       `content-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,

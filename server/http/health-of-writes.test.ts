@@ -99,7 +99,7 @@ it('health responds with 503 on a full SQLite file until there is space again', 
     assert.equal(await sendForm(server), 202);
   }));
 
-it('health responds with 503 on a read-only SQLite file until a write or an occasional test succeeds', () =>
+it('health responds with 503 on a read-only SQLite file until a write or a periodic test write succeeds', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { db } = server.database;
     const ask = () => Promise.all(Array.from({ length: 50 }, () => health(server)));

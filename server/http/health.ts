@@ -19,11 +19,11 @@ export type HealthParts = {
   readonly database: OpenDatabase;
   readonly config: Pick<Config, 'codeTtlSeconds'>;
   readonly clock: () => number;
-  readonly isLeaving: () => boolean;
+  readonly isStopping: () => boolean;
   readonly sendError: SendError;
 };
 
-/** `GET /api/live`: 200 even while the process is stopping or shedding load, because a restart would not help. */
+/** `GET /api/live`: 200 even while the process stops or sheds load, because a restart would not help. */
 export function addLiveRoute(app: FastifyInstance): void {
   app.get(API.live, async (_request, reply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' }),
@@ -32,44 +32,48 @@ export function addLiveRoute(app: FastifyInstance): void {
 
 /**
  * `GET /api/health`: 503 if the database is unreachable or not writable, its file is gone, mail is stuck, refused or too slow,
- * or the process is stopping. Its sentences are always in English.
+ * or the process is stopping. The reason is always in English.
  */
 export function addHealthRoute(
   app: FastifyInstance,
-  { database, config, clock, isLeaving, sendError }: HealthParts,
+  { database, config, clock, isStopping, sendError }: HealthParts,
 ): void {
   const findWriteFault = createWriteCheck(database, clock);
   app.get(API.health, async (request, reply) => {
-    const sick = (sentence: string) =>
+    const unhealthy = (sentence: string) =>
       sendError(reply, 'unavailable', { sentence, retryAfterSeconds: RETRY_AFTER_SECONDS });
-    if (isLeaving()) return sick('This process is stopping.');
+    if (isStopping()) return unhealthy('This process is stopping.');
     try {
       await pingDatabase(database.db);
       if (!database.isFileInPlace()) {
         request.log.error('The database file was deleted or replaced.');
-        return sick(FILE_LOST);
+        return unhealthy(FILE_LOST);
       }
       const fault = await findWriteFault();
-      if (fault !== null) return sick(describeWriteFault(database.engine, fault));
+      if (fault !== null) return unhealthy(describeWriteFault(database.engine, fault));
       if (await refusesEverybody(database.db, clock()))
-        return sick(
+        return unhealthy(
           'The mail server refuses all our mail. Read its replies with "desk lost", and check SMTP_URL, MAIL_FROM and your account with the provider.',
         );
       if (await isMailStuck(database.db, { now: clock(), forMs: STUCK_AFTER_MS }))
-        return sick('No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.');
+        return unhealthy(
+          'No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.',
+        );
       const { codeTtlSeconds } = config;
       const mail = await stateOfMail(database.db, { now: clock(), codeTtlSeconds });
       if (mail === 'stuck')
-        return sick('Mail is not being sent, so forms are refused. Check SMTP_URL and your mail account.');
+        return unhealthy(
+          'Mail is not being sent, so forms are refused. Check SMTP_URL and your mail account.',
+        );
       if (mail === 'behind')
-        return sick(
+        return unhealthy(
           'Mail is being sent more slowly than forms arrive, so forms are refused until the queue is shorter.',
         );
     } catch (error) {
       request.log.error({ err: error }, 'The database is not responding.');
       const fault = writeFaultOf(error);
-      if (fault !== null) return sick(describeWriteFault(database.engine, fault));
-      return sick('The database is not responding.');
+      if (fault !== null) return unhealthy(describeWriteFault(database.engine, fault));
+      return unhealthy('The database is not responding.');
     }
     return reply.header('cache-control', 'no-store').send({ status: 'ok' });
   });

@@ -13,7 +13,7 @@ const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/i;
 export const HOST_SENTENCE = 'The request must name exactly one host. Please send a single Host header.';
 
 /** @returns false if the server must respond with 400 (RFC 9112, section 3.2) */
-export function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+export function namesOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
@@ -25,15 +25,15 @@ export function namesItsHost({ rawHeaders, httpVersion }: IncomingMessage): bool
 }
 
 /**
- * True for the page's host with or without "www.", or with a final dot, because the form would be refused there. Any other name
- * may come from a proxy, and a redirect could loop.
+ * Recognises the page's host with or without "www.", or with a final dot, where the form would be refused. Any other name may
+ * come from a proxy, and redirecting it could loop.
  */
-export function createHasOtherName(publicUrl: string): (request: IncomingMessage) => boolean {
+export function createIsAlias(publicUrl: string): (request: IncomingMessage) => boolean {
   const { host } = new URL(publicUrl);
   const names = [host, host.startsWith('www.') ? host.slice(4) : `www.${host}`];
-  const others = new Set([...names, ...names.map((name) => name.replace(/(?=:|$)/, '.'))]);
-  others.delete(host);
-  return ({ headers }) => headers.host !== undefined && others.has(headers.host.toLowerCase());
+  const aliases = new Set([...names, ...names.map((name) => name.replace(/(?=:|$)/, '.'))]);
+  aliases.delete(host);
+  return ({ headers }) => headers.host !== undefined && aliases.has(headers.host.toLowerCase());
 }
 
 /**
@@ -69,9 +69,9 @@ export function refuseOtherOrigins(
   const { origin: ours } = new URL(publicUrl);
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
-    // Reads at the desk add lines to the audit log and take time, and any site can link to them.
-    const mayBeRead = urlSetting === 'PUBLIC_URL' || !request.url.startsWith('/api/');
-    if (mayBeRead && (request.method === 'GET' || request.method === 'HEAD')) return;
+    // Reading from the desk adds to the audit log and takes time, and any site could link to it.
+    const isReadable = urlSetting === 'PUBLIC_URL' || !request.url.startsWith('/api/');
+    if (isReadable && (request.method === 'GET' || request.method === 'HEAD')) return;
     // Mail programs send this request from any origin, without a cookie (RFC 8058).
     if (request.routeOptions.url === API.unsubscribe) return;
     const origin = originOf(request, ours);

@@ -4,16 +4,16 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 
 import type { Campaign } from '#server/campaign/campaign.ts';
-import { noteAnswers, type Answered } from '#server/http/request-log.ts';
+import { observeRequests, type CompletedRequest } from '#server/http/request-log.ts';
 import { limitConnections, type ConnectionLimits } from '#server/http/connections.ts';
 import { createCookies, type Cookies } from '#server/http/cookies.ts';
-import { createFastify, isOfApi, withoutPath } from '#server/http/create-fastify.ts';
+import { createFastify, isApiUrl, withoutBasePath } from '#server/http/create-fastify.ts';
 import { createSendError, type SendError } from '#server/http/errors.ts';
 import { addHealthRoute, addLiveRoute, type HealthParts } from '#server/http/health.ts';
 import {
-  createHasOtherName,
+  createIsAlias,
   HOST_SENTENCE,
-  namesItsHost,
+  namesOneHost,
   refuseOtherOrigins,
   type UrlSetting,
 } from '#server/http/host-and-origin.ts';
@@ -41,7 +41,7 @@ export type HttpService = {
   readonly database: HealthParts['database'];
   readonly funnel: { readonly pageSeen: (request: IncomingMessage) => void };
   readonly metrics: {
-    readonly requestAnswered: (answered: Answered) => void;
+    readonly requestCompleted: (request: CompletedRequest) => void;
     readonly connectionsOpen: (count: number) => void;
     readonly connectionRefused: (reason: string) => void;
   };
@@ -84,7 +84,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   addSecurityHeaders(app, config.secure);
   let site: Site | null = null;
   const fileAt = (url: string): string | null => site?.routeOf(url) ?? null;
-  noteAnswers(app, { onAnswered: metrics.requestAnswered, onPageSeen: funnel.pageSeen, fileAt });
+  observeRequests(app, { onCompleted: metrics.requestCompleted, onPageSeen: funnel.pageSeen, fileAt });
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-request-id', request.id);
     // Makes a client with an open connection send its next request to another process.
@@ -93,7 +93,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   });
   await addLoadShedding(app, sendError, options.loadLimits);
   warnOfForgottenProxy(app, config.trustProxy, logger);
-  refuseOddRequests(app, sendError);
+  refuseInvalidRequests(app, sendError);
   refuseOtherOrigins(app, { publicUrl: config.publicUrl, urlSetting }, sendError);
   await app.register(fastifyCookie);
   addLiveRoute(app);
@@ -106,8 +106,8 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
     letterPage: createLetterPage(campaign.site, config.secure, basePath),
     sendError,
     complete: (otherUrls) => {
-      const hasOtherName = createHasOtherName(config.publicUrl);
-      addHealthRoute(app, { ...service, sendError, isLeaving: isStopping });
+      const isAlias = createIsAlias(config.publicUrl);
+      addHealthRoute(app, { ...service, sendError, isStopping });
       refuseOtherMethods(app, sendError, [...Object.values(API), ...otherUrls]);
       if (release !== null)
         site = serveSite({
@@ -117,18 +117,18 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
           variants: campaign.variants.map(({ name }) => name),
           sendError,
         });
-      const noteOutside = createStrippedPathWarning(basePath, fileAt);
+      const warnIfStripped = createStrippedPathWarning(basePath, fileAt);
       app.setNotFoundHandler((request, reply) => {
-        const home = homeFor(request, basePath);
+        const home = homeRedirect(request, basePath);
         if (home !== null) return reply.redirect(home, 308);
         const isRead = request.method === 'GET' || request.method === 'HEAD';
-        if (isRead && site?.routeOf(request.url) === '/' && hasOtherName(request.raw))
+        if (isRead && site?.routeOf(request.url) === '/' && isAlias(request.raw))
           // The redirect isn't cached, because PUBLIC_URL may change to the requested name.
           return reply.header('cache-control', 'no-store').redirect(config.publicUrl + request.url, 308);
-        noteOutside(request);
-        return site === null || isOfApi(request.url)
+        warnIfStripped(request);
+        return site === null || isApiUrl(request.url)
           ? sendError(reply, 'not-found')
-          : site.answer(request, reply);
+          : site.respond(request, reply);
       });
     },
     completeWithoutPage: (urls) => {
@@ -138,15 +138,15 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   };
 }
 
-function refuseOddRequests(app: FastifyInstance, sendError: SendError): void {
+function refuseInvalidRequests(app: FastifyInstance, sendError: SendError): void {
   app.addHook('onRequest', async (request, reply) => {
-    if (!namesItsHost(request.raw)) return sendError(reply, 'malformed-body', { sentence: HOST_SENTENCE });
+    if (!namesOneHost(request.raw)) return sendError(reply, 'malformed-body', { sentence: HOST_SENTENCE });
     if (request.url.length > URL_MAX_LENGTH) return sendError(reply, 'uri-too-long');
   });
 }
 
-/** Returns where to redirect the site's path without its slash. */
-function homeFor({ method, originalUrl }: FastifyRequest, path: string): string | null {
+/** Returns the redirect target for the site's path without its final slash. */
+function homeRedirect({ method, originalUrl }: FastifyRequest, path: string): string | null {
   if (path === '' || (method !== 'GET' && method !== 'HEAD')) return null;
   return originalUrl === path || originalUrl.startsWith(`${path}?`)
     ? `${path}/${originalUrl.slice(path.length)}`
@@ -160,9 +160,9 @@ function createStrippedPathWarning(
 ): (request: FastifyRequest) => void {
   let warned = false;
   return ({ originalUrl, log }) => {
-    const [address = ''] = originalUrl.split('?', 1);
-    if (warned || withoutPath(originalUrl, path) !== null) return;
-    if (!address.startsWith('/api/') && fileAt(address) === null) return;
+    const [pathname = ''] = originalUrl.split('?', 1);
+    if (warned || withoutBasePath(originalUrl, path) !== null) return;
+    if (!pathname.startsWith('/api/') && fileAt(pathname) === null) return;
     warned = true;
     log.warn(
       `A request without ${path}, the path of PUBLIC_URL, got status 404. Make the proxy forward the full path: in nginx, ` +

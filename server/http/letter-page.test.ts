@@ -14,7 +14,7 @@ const site = {
     { label: 'Imprint', href: 'https://example.com/imprint' },
   ],
 };
-const words = { tab: 'Tab', title: 'Title', text: 'Text', way: '' };
+const words = { documentTitle: 'Tab', title: 'Title', text: 'Text', action: '' };
 
 function pageOf(changes: Partial<Parameters<typeof createLetterPage>[0]> = {}) {
   const page = createLetterPage({ ...site, ...changes }, true, '')(words);

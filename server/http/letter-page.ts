@@ -18,13 +18,14 @@ const STYLES = readFileSync(path.join(import.meta.dirname, 'letter-page.css'), '
 /** Same as web/theme/theme.ts, but inline to run before the first paint. Browsers can forbid storage. */
 const THEME_SCRIPT = `try{if(localStorage.getItem('theme')==='dark'){document.documentElement.className='dark';document.querySelector('[name=theme-color]').content='${PAPER.dark}'}}catch{}`;
 
-/** @param page `tab` is the document title, `way` the HTML of a link or button; `closed` shows the envelope without its letter */
 export type LetterPage = (page: {
-  tab: string;
-  title: string;
-  text: string;
-  way: string;
-  closed?: boolean;
+  readonly documentTitle: string;
+  readonly title: string;
+  readonly text: string;
+  /** HTML of a link or a form. */
+  readonly action: string;
+  /** Shows the envelope without its letter. */
+  readonly closed?: boolean;
 }) => Resource;
 
 type Letterhead = Pick<Site, 'title' | 'language' | 'colors' | 'logo' | 'copyright' | 'footerLinks'>;
@@ -34,9 +35,9 @@ export function createLetterPage(site: Letterhead, secure: boolean, basePath: st
     STYLES.replaceAll("url('/", `url('${basePath}/`) + (site.colors ? colourStyles(site.colors) : '');
   const hashes = { scripts: [hashOf(THEME_SCRIPT)], styles: [hashOf(styles)] };
   const policy = contentSecurityPolicy(hashes, secure);
-  const always = { ...securityHeaders(secure, policy), 'x-robots-tag': 'noindex' };
-  const [header, footer] = [headerOf(site, basePath), footerOf(site, basePath)];
-  return ({ tab, title, text, way, closed = false }) =>
+  const headers = { ...securityHeaders(secure, policy), 'x-robots-tag': 'noindex' };
+  const [header, footer] = [renderHeader(site, basePath), renderFooter(site, basePath)];
+  return ({ documentTitle, title, text, action, closed = false }) =>
     textResource(
       `<!doctype html>
 <html ${languageAttributes(site.language)}>
@@ -45,7 +46,7 @@ export function createLetterPage(site: Letterhead, secure: boolean, basePath: st
 <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover">
 <meta name="robots" content="noindex">
 <meta name="theme-color" content="${PAPER.light}">
-<title>${escapeHtml(tab)}</title>
+<title>${escapeHtml(documentTitle)}</title>
 <link rel="icon" href="${basePath}/favicon.svg">
 <script>${THEME_SCRIPT}</script>
 <style>${styles}</style>
@@ -53,24 +54,24 @@ export function createLetterPage(site: Letterhead, secure: boolean, basePath: st
 <body>
 ${header}
 <main>
-${drawingOf(closed ? CLOSED_ENVELOPE : ENVELOPE)}
+${renderDrawing(closed ? CLOSED_ENVELOPE : ENVELOPE)}
 <div class="words">
 <h1>${escapeHtml(title).replaceAll(/\S+-\S+/g, '<span>$&</span>')}</h1>
 <p>${escapeHtml(text)}</p>
-${way}
+${action}
 </div>
 </main>
 ${footer}
 </body>
 </html>
 `,
-      { type: 'text/html; charset=utf-8', cacheControl: 'no-store', always },
+      { type: 'text/html; charset=utf-8', cacheControl: 'no-store', headers },
     );
 }
 
 const MARK = `<svg width="26" height="20" viewBox="0 0 26 20" aria-hidden="true"><path d="${MARK_LINES.join('')}"/></svg>`;
 
-const drawingOf = (paths: readonly DrawnPath[]): string =>
+const renderDrawing = (paths: readonly DrawnPath[]): string =>
   `<svg class="drawing" viewBox="0 0 200 200" width="200" height="200" aria-hidden="true">${paths
     .map(
       ([line, colour, stroke = 'none', width = 1]) =>
@@ -78,10 +79,10 @@ const drawingOf = (paths: readonly DrawnPath[]): string =>
     )
     .join('')}</svg>`;
 
-const headerOf = ({ title, logo }: Letterhead, basePath: string): string =>
+const renderHeader = ({ title, logo }: Letterhead, basePath: string): string =>
   `<header><a href="${basePath}/">${logo === undefined ? MARK : `<img src="${basePath}/media/${escapeHtml(logo)}" alt="" height="24">`}<span>${escapeHtml(title)}</span></a></header>`;
 
-function footerOf({ copyright, footerLinks }: Letterhead, basePath: string): string {
+function renderFooter({ copyright, footerLinks }: Letterhead, basePath: string): string {
   const links = footerLinks.map(
     ({ label, href }) =>
       `<li><a href="${escapeHtml(fromOtherPage(href, basePath))}">${escapeHtml(label)}</a></li>`,
@@ -89,8 +90,11 @@ function footerOf({ copyright, footerLinks }: Letterhead, basePath: string): str
   return `<footer><p>${escapeHtml(copyright)}</p>${links.length > 0 ? `<ul>${links.join('')}</ul>` : ''}</footer>`;
 }
 
-export const sendDeadLink = (request: FastifyRequest, reply: FastifyReply, page: Resource): FastifyReply =>
-  sendWhole(request, reply.code(404).header('x-error-code', 'not-found'), page);
+export const sendInvalidLinkPage = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Resource,
+): FastifyReply => sendWhole(request, reply.code(404).header('x-error-code', 'not-found'), page);
 
-export const wayHome = (words: string, basePath: string): string =>
+export const homeLink = (words: string, basePath: string): string =>
   `<p><a class="button" href="${basePath}/">${escapeHtml(words)}</a></p>`;

@@ -7,7 +7,7 @@ import { it } from 'node:test';
 import '@fastify/under-pressure';
 import Fastify, { type FastifyInstance } from 'fastify';
 
-import { addLoadShedding, mostResidentBytes } from '#server/http/load-shedding.ts';
+import { addLoadShedding, defaultMaxResidentBytes } from '#server/http/load-shedding.ts';
 import { API } from '#shared/api.ts';
 import { askFrom } from '#testing/lead-calls.ts';
 import { postJson } from '#testing/post-json.ts';
@@ -17,7 +17,7 @@ import { valuesOf } from '#testing/values-of.ts';
 
 // SQLite finishes one request before the next, so few requests are ever pending.
 it('an overloaded server responds with 503 but finishes accepted requests', () =>
-  withServer({ engine: 'postgres', loadLimits: { maxInHand: 5 } }, async (server) => {
+  withServer({ engine: 'postgres', loadLimits: { maxPending: 5 } }, async (server) => {
     const asks = Array.from({ length: 40 }, (_, index) =>
       askFrom(server, `203.0.113.${index}`, `visitor-${index}@example.com`),
     );
@@ -41,9 +41,9 @@ it('an overloaded server responds with 503 but finishes accepted requests', () =
 const WITHIN_MS = 10_000;
 const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-async function appThatSheds(maxEventLoopDelayMs: number, maxInHand = 10): Promise<FastifyInstance> {
+async function appThatSheds(maxEventLoopDelayMs: number, maxPending = 10): Promise<FastifyInstance> {
   const app = Fastify({ forceCloseConnections: true });
-  await addLoadShedding(app, (reply) => reply.code(503).send(), { maxInHand, maxEventLoopDelayMs });
+  await addLoadShedding(app, (reply) => reply.code(503).send(), { maxPending, maxEventLoopDelayMs });
   app.get('/', async () => 'hello');
   return app;
 }
@@ -88,11 +88,14 @@ it('a process over its memory limit responds with 503 and asks for a restart', (
 it('the memory limit is 80 % of available memory, at most 512 MB above the heap limit', () => {
   const heapLimit = 2 * GB;
   const share = (bytes: number) => bytes * 0.8;
-  assert.equal(mostResidentBytes({ constrained: 512 * MB, total: 64 * GB, heapLimit }), share(512 * MB));
-  assert.equal(mostResidentBytes({ constrained: 0, total: 1 * GB, heapLimit }), share(1 * GB));
-  assert.equal(mostResidentBytes({ constrained: 2 ** 64, total: 2 * GB, heapLimit }), share(2 * GB));
-  assert.equal(mostResidentBytes({ constrained: 0, total: 64 * GB, heapLimit }), 2 * GB + 512 * MB);
-  assert.ok(mostResidentBytes() > process.memoryUsage.rss());
+  assert.equal(
+    defaultMaxResidentBytes({ constrained: 512 * MB, total: 64 * GB, heapLimit }),
+    share(512 * MB),
+  );
+  assert.equal(defaultMaxResidentBytes({ constrained: 0, total: 1 * GB, heapLimit }), share(1 * GB));
+  assert.equal(defaultMaxResidentBytes({ constrained: 2 ** 64, total: 2 * GB, heapLimit }), share(2 * GB));
+  assert.equal(defaultMaxResidentBytes({ constrained: 0, total: 64 * GB, heapLimit }), 2 * GB + 512 * MB);
+  assert.ok(defaultMaxResidentBytes() > process.memoryUsage.rss());
 });
 
 async function connectAndSay(port: string, text: string): Promise<{ ended: Promise<string> }> {
@@ -108,7 +111,7 @@ async function connectAndSay(port: string, text: string): Promise<{ ended: Promi
   return { ended };
 }
 
-it('responses that are read slowly do not count as pending requests', async () => {
+it('slowly read responses do not count as pending requests', async () => {
   await using app = await appThatSheds(0, 2);
   app.get(API.guideFile, async (_request, reply) => {
     const endless = new PassThrough();
@@ -123,8 +126,8 @@ it('responses that are read slowly do not count as pending requests', async () =
 
 const HALF = `POST ${API.leads} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n`;
 
-it('incomplete requests, in any number, do not displace other visitors', () =>
-  withServer({ engine: 'sqlite', loadLimits: { maxInHand: 5 } }, async (server) => {
+it('any number of incomplete requests leaves room for other visitors', () =>
+  withServer({ engine: 'sqlite', loadLimits: { maxPending: 5 } }, async (server) => {
     const { port, origin } = await server.listen();
     for (let count = 0; count < 30; count += 1) await connectAndSay(port, HALF);
     assert.equal((await postJson(origin + API.leads, filledForm())).status, 202);

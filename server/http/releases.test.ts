@@ -274,7 +274,7 @@ async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | nul
 }
 
 it(
-  'a build during the operation of a server keeps the files of both releases available',
+  'a build while a server runs keeps the files of both releases available',
   { timeout: 300_000 },
   async () => {
     using copy = copyProject();

@@ -43,10 +43,9 @@ export type Release = ReleaseFacts & {
 
 /** A page loaded from a replaced release still finds its files for this long. */
 const GRACE_MS = DAY_MS;
-/** Builds take seconds, so an older one must have been killed. */
-const ABANDONED_MS = HOUR_MS;
+/** Builds take seconds, so an older unfinished one must have been killed. */
+const ABANDONED_AFTER_MS = HOUR_MS;
 
-/** Tests, e-mails and the article do not affect the built site. */
 const SOURCES = [
   'web/**/*',
   'desk/{endpoints,web}/**/*',
@@ -59,13 +58,14 @@ const SOURCES = [
   'tsconfig.base.json',
 ];
 const NOT_SOURCES = ['**/*.test.ts', 'desk/web/tsconfig.json'];
+/** The article and e-mails do not affect the built site. */
 const NOT_IN_THE_PAGE = ['{article,emails,unused}/**', 'free-mail-domains.txt'];
 
 const digest = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('base64url');
 
-function digests(folder: string, wanted: readonly string[], unwanted: readonly string[]): Sources {
+function digestFiles(folder: string, include: readonly string[], exclude: readonly string[]): Sources {
   return Object.fromEntries(
-    globSync(wanted, { cwd: folder, exclude: unwanted })
+    globSync(include, { cwd: folder, exclude })
       .toSorted()
       // Follows links.
       .filter((name) => statSync(path.join(folder, name), { throwIfNoEntry: false })?.isFile())
@@ -74,13 +74,13 @@ function digests(folder: string, wanted: readonly string[], unwanted: readonly s
 }
 
 const CAMPAIGN = 'campaign/';
-const ownCampaign = (project: string): string => path.join(project, 'campaign');
+const defaultCampaign = (project: string): string => path.join(project, 'campaign');
 
 export function readSources(project: string, campaign: string): Sources {
-  const words = Object.entries(digests(campaign, ['**/*'], NOT_IN_THE_PAGE));
+  const campaignFiles = Object.entries(digestFiles(campaign, ['**/*'], NOT_IN_THE_PAGE));
   return {
-    ...Object.fromEntries(words.map(([name, value]) => [CAMPAIGN + name, value])),
-    ...digests(project, SOURCES, NOT_SOURCES),
+    ...Object.fromEntries(campaignFiles.map(([name, value]) => [CAMPAIGN + name, value])),
+    ...digestFiles(project, SOURCES, NOT_SOURCES),
   };
 }
 
@@ -88,34 +88,34 @@ function changedSources(project: string, before: Sources, now: Sources): string[
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
     (name) =>
       before[name] !== now[name] &&
-      // The image has no folders that only a build needs.
+      // The container image lacks the folders that only a build needs.
       (name.startsWith(CAMPAIGN) || existsSync(path.join(project, name.split('/', 1)[0] ?? ''))),
   );
 }
 
-function placeOf(source: string, project: string, campaign: string): string {
+function pathFromProject(source: string, project: string, campaign: string): string {
   if (!source.startsWith(CAMPAIGN)) return source;
   return path.relative(project, path.join(campaign, source.slice(CAMPAIGN.length))).replaceAll(path.sep, '/');
 }
 
 export function distFolder(project: string, campaign: string): string {
   const dist = path.join(project, 'dist');
-  if (campaign === ownCampaign(project)) return dist;
+  if (campaign === defaultCampaign(project)) return dist;
   const id = createHash('sha256').update(campaign).digest('hex').slice(0, 8);
   return path.join(dist, 'campaigns', `${path.basename(campaign)}-${id}`);
 }
 
-const NAME = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3}Z)-[0-9a-f]{8}$/;
+const RELEASE_NAME = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3}Z)-[0-9a-f]{8}$/;
 
 const newName = (time: number): string =>
   `${new Date(time).toISOString().replaceAll(':', '-')}-${randomBytes(4).toString('hex')}`;
 
-const timeOf = (name: string): number => Date.parse(name.replace(NAME, '$1T$2:$3:$4'));
+const timeOf = (name: string): number => Date.parse(name.replace(RELEASE_NAME, '$1T$2:$3:$4'));
 
 function namesIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => NAME.test(name))
+    .filter((name) => RELEASE_NAME.test(name))
     .toSorted();
 }
 
@@ -131,23 +131,22 @@ export function newestRelease(dist: string): Release | null {
   return { ...facts, name, folder, dist };
 }
 
-/** Finds a desk built from the same code in any campaign's releases, because it contains no campaign words. */
+/** Searches the newest releases of all campaigns, because a desk contains no campaign words, only code. */
 export function findBuiltDesk(project: string, builtFrom: Sources): string | undefined {
-  const codeOf = (sources: Sources) =>
+  const codeIn = (sources: Sources) =>
     JSON.stringify(Object.entries(sources).filter(([name]) => !name.startsWith(CAMPAIGN)));
   const dist = path.join(project, 'dist');
   return [dist, ...globSync('campaigns/*', { cwd: dist }).map((name) => path.join(dist, name))]
     .flatMap((folder) => newestRelease(folder) ?? [])
-    .filter((release) => codeOf(release.builtFrom) === codeOf(builtFrom))
+    .filter((release) => codeIn(release.builtFrom) === codeIn(builtFrom))
     .map(({ folder }) => path.join(folder, 'desk'))
     .find((desk) => existsSync(desk));
 }
 
-/** The campaign that the release was built from. */
 export const campaignFolderOf = ({ folder }: Pick<Release, 'folder'>): string =>
   path.join(folder, 'campaign');
 
-/** Keeps owners and modes, because root may build for another user, and the article is not for everyone on the machine. */
+/** Keeps owners and modes, because root may build for another user, and not every user may read the article. */
 export function copyCampaign(campaign: string, release: string): void {
   const copy = campaignFolderOf({ folder: release });
   copyFiles(campaign, copy);
@@ -160,7 +159,7 @@ export function copyCampaign(campaign: string, release: string): void {
 
 export type FoundRelease =
   | { readonly type: 'release'; readonly release: Release }
-  /** Only the campaign changed since, so the release still works with its own copy of it. */
+  /** Only the campaign has changed since the build, so the release still works with its own copy. */
   | { readonly type: 'outdated'; readonly release: Release; readonly mistake: string }
   | { readonly type: 'unusable'; readonly mistake: string };
 
@@ -170,7 +169,7 @@ export type FoundRelease =
  */
 export function findRelease(
   project: string,
-  campaign = ownCampaign(project),
+  campaign = defaultCampaign(project),
   sitePath: string | null = null,
 ): FoundRelease {
   const release = newestRelease(distFolder(project, campaign));
@@ -182,17 +181,17 @@ export function findRelease(
   }
   const changed = changedSources(project, release.builtFrom, readSources(project, campaign));
   const [first, ...others] = changed;
-  const areOnlyWords = changed.every((name) => name.startsWith(CAMPAIGN));
-  if (areOnlyWords && sitePath !== null && sitePath !== release.sitePath)
+  const hasSameCode = changed.every((name) => name.startsWith(CAMPAIGN));
+  if (hasSameCode && sitePath !== null && sitePath !== release.sitePath)
     return {
       type: 'unusable',
       mistake: `The site was built with ${describePath(release.sitePath)}, but PUBLIC_URL has ${describePath(sitePath)}. Run "npm run build" again.`,
     };
   if (first === undefined) return { type: 'release', release };
-  const place = placeOf(first, project, campaign);
-  const what = others.length > 0 ? `${place} and ${others.length} more` : place;
-  const mistake = `The built site is outdated, because ${what} changed after the build. Run "npm run build" again.`;
-  return areOnlyWords ? { type: 'outdated', release, mistake } : { type: 'unusable', mistake };
+  const firstPath = pathFromProject(first, project, campaign);
+  const files = others.length > 0 ? `${firstPath} and ${others.length} more` : firstPath;
+  const mistake = `The built site is outdated, because ${files} changed after the build. Run "npm run build" again.`;
+  return hasSameCode ? { type: 'outdated', release, mistake } : { type: 'unusable', mistake };
 }
 
 const describePath = (sitePath: string): string => (sitePath === '' ? 'no path' : `the path ${sitePath}`);
@@ -209,24 +208,26 @@ export function beginRelease(dist: string, now = Date.now()): string {
  */
 export function publishRelease(dist: string, folder: string, now = Date.now()): string {
   const newest = releaseNames(dist).at(-1);
-  if (newest !== undefined && isSame(folder, path.join(dist, 'releases', newest))) {
+  if (newest !== undefined && haveSameFiles(folder, path.join(dist, 'releases', newest))) {
     rmSync(folder, { recursive: true });
     return newest;
   }
-  // Syncs the contents too, because after a power failure, names without contents are useless.
+  // Flushes the files first; otherwise a power failure could leave a release with empty files.
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
     flushToDisk(path.join(folder, file));
   flushToDisk(folder);
   mkdirSync(path.join(dist, 'releases'), { recursive: true });
-  // Makes the newest release sort last even if the clock was set back.
+  // The newest release must sort last even if the clock was set back.
   const name = newName(Math.max(now, newest === undefined ? 0 : timeOf(newest) + 1));
   renameSync(folder, path.join(dist, 'releases', name));
   flushToDisk(path.join(dist, 'releases'));
   return name;
 }
 
-function isSame(one: string, other: string): boolean {
-  return JSON.stringify(digests(one, ['**/*'], [])) === JSON.stringify(digests(other, ['**/*'], []));
+function haveSameFiles(folder: string, other: string): boolean {
+  return (
+    JSON.stringify(digestFiles(folder, ['**/*'], [])) === JSON.stringify(digestFiles(other, ['**/*'], []))
+  );
 }
 
 export function removeOldReleases(dist: string, now = Date.now()): void {
@@ -237,7 +238,7 @@ export function removeOldReleases(dist: string, now = Date.now()): void {
       rmSync(path.join(dist, 'releases', name), { recursive: true, force: true });
   }
   for (const name of namesIn(path.join(dist, 'building'))) {
-    if (timeOf(name) < now - ABANDONED_MS)
+    if (timeOf(name) < now - ABANDONED_AFTER_MS)
       rmSync(path.join(dist, 'building', name), { recursive: true, force: true });
   }
 }

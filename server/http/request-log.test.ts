@@ -16,7 +16,7 @@ const dropped = (server: ServerUnderTest) => read(server).filter(({ msg }) => ms
 
 const TOO_MANY = LOG_LINES.ofNetwork + 50;
 
-it('log lines about one network are limited for an hour without hiding other networks', () =>
+it('log lines about one network are limited per hour without hiding other networks', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const stranger = createVisitor(server, '203.0.113.7');
     for (let count = 0; count < TOO_MANY; count += 1)
@@ -30,7 +30,7 @@ it('log lines about one network are limited for an hour without hiding other net
     assert.equal(withStatus(server, 404), LOG_LINES.ofNetwork + 2);
   }));
 
-it('log lines about requests are not dropped for longer after the clock was set back', () =>
+it('the limit on log lines does not last longer after the clock was set back', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const stranger = createVisitor(server, '203.0.113.7');
     for (let count = 0; count < TOO_MANY; count += 1) await stranger.get(`/api/nothing-${count}`);

@@ -17,43 +17,43 @@ import { MINUTE_MS } from '#server/platform/time.ts';
 import { LOG_LINES } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
 
-export type Answered = {
+export type CompletedRequest = {
   readonly method: string;
   readonly route: string;
   readonly status: number;
   readonly ms: number;
 };
 
-export function noteAnswers(
+export function observeRequests(
   app: FastifyInstance,
   parts: {
-    onAnswered: (answered: Answered) => void;
+    onCompleted: (request: CompletedRequest) => void;
     onPageSeen: (request: IncomingMessage) => void;
     fileAt: (url: string) => string | null;
   },
 ): void {
-  const { onAnswered, onPageSeen, fileAt } = parts;
-  const answerOf = (request: FastifyRequest, reply: FastifyReply): Answered => ({
+  const { onCompleted, onPageSeen, fileAt } = parts;
+  const describeRequest = (request: FastifyRequest, reply: FastifyReply): CompletedRequest => ({
     method: request.method,
     route: request.routeOptions.url ?? fileAt(request.url) ?? 'unknown',
     status: reply.statusCode,
     ms: reply.elapsedTime,
   });
-  // Counted before the response is sent, because it never ends if the visitor leaves meanwhile.
+  // Counts before the response is sent, because a visitor who leaves meanwhile never completes it.
   app.addHook('onSend', (request, reply, _payload, done) => {
-    if (isPage(answerOf(request, reply))) onPageSeen(request.raw);
+    if (isPage(describeRequest(request, reply))) onPageSeen(request.raw);
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
-    const answered = answerOf(request, reply);
-    const { method, route, status, ms } = answered;
+    const completed = describeRequest(request, reply);
+    const { method, route, status, ms } = completed;
     if (isLogged(route, status)) request.log.info({ method, route, status, ms: Math.round(ms) });
-    onAnswered(answered);
+    onCompleted(completed);
     done();
   });
 }
 
-const isPage = ({ method, route, status }: Omit<Answered, 'ms'>): boolean =>
+const isPage = ({ method, route, status }: Omit<CompletedRequest, 'ms'>): boolean =>
   route === '/' && method === 'GET' && (status === 200 || status === 304);
 
 /** Omits pages, files, funnel steps and health checks, because thousands of lines about them would hide the useful ones. */
@@ -82,16 +82,16 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
     ['lines'],
     'Some log lines of requests were dropped, because one network or all networks together exceeded the log limit. The metrics still count every request.',
   );
-  const { ofNetwork, ofAll, windowMs, mostNetworks } = LOG_LINES;
-  const countOfNetwork = createNetworkLimit({ most: ofNetwork, windowMs, mostNetworks });
-  const countOfAll = createNetworkLimit({ most: ofAll, windowMs, mostNetworks: 1 });
+  const { ofNetwork, ofAll, windowMs, maxNetworks } = LOG_LINES;
+  const countOfNetwork = createNetworkLimit({ max: ofNetwork, windowMs, maxNetworks });
+  const countOfAll = createNetworkLimit({ max: ofAll, windowMs, maxNetworks: 1 });
   const hasRoom = (network: string, now: number): boolean =>
     countOfNetwork(network, now).type === 'allowed' && countOfAll(EVERYBODY, now).type === 'allowed';
 
-  /** Makes the request's own logger at its first line, because most requests log none. */
-  const limited = (
+  /** Creates the request's own logger with its first line, because most requests log nothing. */
+  const createLimitedLogger = (
     parent: FastifyBaseLogger,
-    makeOwn: () => FastifyBaseLogger,
+    createOwn: () => FastifyBaseLogger,
     request: Parameters<VisitorAddress>[0],
   ): FastifyBaseLogger => {
     let own: FastifyBaseLogger | undefined;
@@ -103,7 +103,7 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
           droppedLines.note('lines');
           return;
         }
-        own ??= makeOwn();
+        own ??= createOwn();
         Reflect.apply(own[level], own, line);
       };
     return Object.assign(
@@ -111,7 +111,7 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
         level: parent.level,
         silent: () => {},
         child: (...child: Parameters<FastifyBaseLogger['child']>) =>
-          limited(parent, () => (own ??= makeOwn()).child(...child), request),
+          createLimitedLogger(parent, () => (own ??= createOwn()).child(...child), request),
       },
       Object.fromEntries(LEVELS.map((level) => [level, logAs(level)])) as Pick<FastifyBaseLogger, Level>,
     );
@@ -119,7 +119,7 @@ export function createRequestLogs({ logger, visitorAddress, clock }: RequestLogP
 
   return {
     childLoggerFactory: (parent, bindings, options, request) =>
-      limited(parent, () => parent.child(bindings, options), request),
+      createLimitedLogger(parent, () => parent.child(bindings, options), request),
     close: droppedLines.close,
   };
 }
@@ -129,27 +129,27 @@ const EVERYBODY = 'everybody';
 const NOBODY = 'nobody';
 
 /** Logs events that strangers can trigger at will: the first one immediately, then a count once a minute. */
-export function createMinuteLog<What extends string>(
+export function createMinuteLog<Kind extends string>(
   logger: { readonly warn: (counts: object, sentence: string) => void },
-  kinds: readonly What[],
+  kinds: readonly Kind[],
   sentence: string,
-): { readonly note: (what: What) => void; readonly close: () => void } {
-  const none = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<What, number>;
-  let counts: Record<What, number> | null = null;
-  let minute: NodeJS.Timeout | undefined;
+): { readonly note: (kind: Kind) => void; readonly close: () => void } {
+  const noCounts = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>;
+  let counts: Record<Kind, number> | null = null;
+  let timer: NodeJS.Timeout | undefined;
   const writeCounts = (): void => {
-    minute = undefined;
+    timer = undefined;
     if (counts === null) return;
     logger.warn(counts, sentence);
     counts = null;
-    minute = setTimeout(writeCounts, MINUTE_MS).unref();
+    timer = setTimeout(writeCounts, MINUTE_MS).unref();
   };
   return {
-    note: (what) => {
-      counts ??= { ...none };
-      counts[what] += 1;
-      if (minute === undefined) writeCounts();
+    note: (kind) => {
+      counts ??= { ...noCounts };
+      counts[kind] += 1;
+      if (timer === undefined) writeCounts();
     },
-    close: () => clearTimeout(minute),
+    close: () => clearTimeout(timer),
   };
 }

@@ -16,15 +16,15 @@ const YEAR_SECONDS = 31_536_000;
  * @param counter origin of the operator's visit counter (`analytics` in site.yaml), the only other host the page may contact
  */
 export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, counter?: string): string {
-  const also = counter === undefined ? [] : [counter];
+  const counterSource = counter === undefined ? [] : [counter];
   return [
     "default-src 'none'",
-    ["script-src 'self'", ...hashes.scripts, ...also].join(' '),
+    ["script-src 'self'", ...hashes.scripts, ...counterSource].join(' '),
     `style-src 'self' ${hashes.styles.join(' ')}`.trimEnd(),
     "img-src 'self' data:",
     "font-src 'self' data:",
     "media-src 'self'",
-    ["connect-src 'self'", ...also].join(' '),
+    ["connect-src 'self'", ...counterSource].join(' '),
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",
@@ -33,9 +33,9 @@ export function contentSecurityPolicy(hashes: InlineHashes, secure: boolean, cou
   ].join('; ');
 }
 
-const NOTHING = "default-src 'none'; frame-ancestors 'none'";
+const ALLOW_NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
-export const securityHeaders = (secure: boolean, policy = NOTHING): ResponseHeaders => ({
+export const securityHeaders = (secure: boolean, policy = ALLOW_NOTHING): ResponseHeaders => ({
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'strict-origin-when-cross-origin',
@@ -46,7 +46,7 @@ export const securityHeaders = (secure: boolean, policy = NOTHING): ResponseHead
   ...(secure && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
 });
 
-/** Adds the headers that a response has not set itself, such as a page's policy. */
+/** Adds each header unless the response has its own, such as a page's policy. */
 export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void {
   const headers = Object.entries(securityHeaders(secure));
   app.addHook('onSend', (_request, reply, _payload, done) => {

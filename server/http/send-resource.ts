@@ -17,7 +17,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 type Representation = {
   readonly body: Buffer;
   readonly etag: string;
-  readonly encoding: ResponseHeaders;
+  readonly encodingHeaders: ResponseHeaders;
 };
 
 export type Resource = {
@@ -31,43 +31,44 @@ export type Resource = {
 type Bodies = Readonly<Partial<Record<Encoding, Buffer | (() => Buffer)>>> & { readonly identity: Buffer };
 
 export function createResource(options: {
-  mark?: string | undefined;
+  etagPrefix?: string | undefined;
   type: string;
   cacheControl: string;
   bodies: Bodies;
-  always?: ResponseHeaders;
+  headers?: ResponseHeaders;
 }): Resource {
-  const { type, cacheControl, bodies, always, mark = '' } = options;
+  const { type, cacheControl, bodies, headers, etagPrefix = '' } = options;
   const available = ENCODINGS.filter((encoding) => bodies[encoding] !== undefined);
   const vary: ResponseHeaders = available.length > 1 ? { vary: 'accept-encoding' } : {};
   const represent = (encoding: Encoding, body: Buffer): Representation => {
-    const etag = `"${mark}${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-    return { body, etag, encoding: encoding === 'identity' ? {} : { 'content-encoding': encoding } };
+    const etag = `"${etagPrefix}${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+    const encodingHeaders = encoding === 'identity' ? {} : { 'content-encoding': encoding };
+    return { body, etag, encodingHeaders };
   };
-  const made = new Map<Encoding, Representation>();
+  const cached = new Map<Encoding, Representation>();
   return {
     representationFor: (accepted) => {
       const encoding = chooseEncoding(accepted, available);
-      const known = made.get(encoding);
-      if (known !== undefined) return known;
+      const existing = cached.get(encoding);
+      if (existing !== undefined) return existing;
       const body = bodies[encoding] ?? bodies.identity;
       const representation = represent(encoding, typeof body === 'function' ? body() : body);
-      made.set(encoding, representation);
+      cached.set(encoding, representation);
       return representation;
     },
     vary,
-    headers: { ...always, ...vary, 'cache-control': cacheControl },
+    headers: { ...headers, ...vary, 'cache-control': cacheControl },
     type,
   };
 }
 
 export function textResource(
   text: string,
-  parts: Omit<Parameters<typeof createResource>[0], 'bodies'>,
+  options: Omit<Parameters<typeof createResource>[0], 'bodies'>,
 ): Resource {
   const plain = Buffer.from(text);
   return createResource({
-    ...parts,
+    ...options,
     bodies: {
       br: () => brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
       gzip: () => gzipSync(plain, { level: 9 }),
@@ -76,10 +77,10 @@ export function textResource(
   });
 }
 
-/** Sends uncached resources and statuses other than 200, ignoring conditions. */
+/** Sends the whole resource, ignoring conditions. For uncached resources, and for statuses other than 200. */
 export function sendWhole(request: FastifyRequest, reply: FastifyReply, resource: Resource): FastifyReply {
-  const { body, encoding } = resource.representationFor(request.headers['accept-encoding']);
-  return reply.headers(resource.headers).headers(encoding).type(resource.type).send(body);
+  const { body, encodingHeaders } = resource.representationFor(request.headers['accept-encoding']);
+  return reply.headers(resource.headers).headers(encodingHeaders).type(resource.type).send(body);
 }
 
 /** Error: 416 `range-not-satisfiable`. */
@@ -91,27 +92,26 @@ export function sendResource(
 ): FastifyReply {
   if (reply.statusCode !== 200) return sendWhole(request, reply, resource);
   const { method, headers } = request;
-  const { body, etag } = resource.representationFor(headers['accept-encoding']);
+  const { body, etag, encodingHeaders } = resource.representationFor(headers['accept-encoding']);
   const ifNoneMatch = headers['if-none-match'];
   // Compares weakly, because a proxy that compresses the response marks our tag as weak.
-  if (ifNoneMatch !== undefined && names(ifNoneMatch.replaceAll('W/', ''), etag))
+  if (ifNoneMatch !== undefined && listsEtag(ifNoneMatch.replaceAll('W/', ''), etag))
     return reply.headers(resource.headers).header('etag', etag).code(304).send();
 
   // Ranges are defined only for GET.
   const range = method === 'GET' && (headers['if-range'] ?? etag) === etag ? headers.range : undefined;
-  const wanted = range === undefined ? 'whole' : readRange(range, body.length);
-  if (wanted === 'unsatisfiable')
+  const part = range === undefined ? 'whole' : readRange(range, body.length);
+  if (part === 'unsatisfiable')
     return sendError(
       reply.headers(resource.vary).header('content-range', `bytes */${body.length}`),
       'range-not-satisfiable',
     );
   void reply.header('etag', etag).header('accept-ranges', 'bytes');
-  if (wanted === 'whole') return sendWhole(request, reply, resource);
-  const { first, last } = wanted;
-  const { encoding } = resource.representationFor(headers['accept-encoding']);
+  if (part === 'whole') return sendWhole(request, reply, resource);
+  const { first, last } = part;
   return reply
     .headers(resource.headers)
-    .headers(encoding)
+    .headers(encodingHeaders)
     .type(resource.type)
     .header('content-range', `bytes ${first}-${last}/${body.length}`)
     .code(206)
@@ -128,14 +128,14 @@ function chooseEncoding(accepted: string | undefined, available: readonly Encodi
   return negotiator.encoding(available, { preferred: ENCODINGS }) ?? 'identity';
 }
 
-function names(list: string, etag: string): boolean {
+function listsEtag(list: string, etag: string): boolean {
   return list.trim() === '*' || list.match(/(?:W\/)?"[^"]*"/g)?.includes(etag) === true;
 }
 
-type Part = { readonly first: number; readonly last: number };
+type ByteRange = { readonly first: number; readonly last: number };
 
-/** Returns `whole` for several ranges, a malformed range or another unit. */
-function readRange(range: string, length: number): Part | 'whole' | 'unsatisfiable' {
+/** Returns `whole` for several ranges, a malformed range or a unit other than bytes. */
+function readRange(range: string, length: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [, from, to] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(range) ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return 'whole';
   if (from === '') {

@@ -148,7 +148,7 @@ it('a range request beyond the end gets 416 with the length', async () => {
   assert.equal(refused.headers.vary, 'accept-encoding');
 });
 
-it('a range request for a compressed file gets a range of the bytes in the same encoding', async () => {
+it('a range request for a compressed file gets bytes of the same encoding', async () => {
   for (const encoding of ['br', 'gzip']) {
     const accept = { 'accept-encoding': encoding };
     const whole = await get(chunk, accept);

@@ -1,4 +1,4 @@
-// Serves the files of a release, and its pages, once PUBLIC_URL is filled in. Both are read into memory at the start.
+// Serves the files and pages of a release. Both are read into memory at the start, and PUBLIC_URL is filled into the pages.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
@@ -18,95 +18,10 @@ import { createChooseVariant, VARIANT_CACHE_CONTROL } from '#server/http/variant
 import type { Site as SiteWords } from '#shared/campaign-schema.ts';
 import { orNull } from '#shared/or-null.ts';
 
-/** In built pages. Replaced by PUBLIC_URL, whose host may have changed since the build. */
-const PUBLIC_URL_PLACEHOLDER = '__PUBLIC_URL__';
-
-type Files = ReadonlyMap<string, Resource>;
-
-const COMPRESSED = [
-  ['br', '.br'],
-  ['gzip', '.gz'],
-] as const;
-
-const isHashed = (name: string): boolean => name.startsWith('assets/');
-
-export function readFiles(
-  folder: string,
-  { always, otherwise = 'public, max-age=3600' }: { always: ResponseHeaders; otherwise?: string },
-  wanted: (name: string) => boolean = () => true,
-): Files {
-  const all = globSync('**/*', { cwd: folder, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, '/'));
-  const names = new Set(all);
-  const isCompressed = (name: string) =>
-    COMPRESSED.some(([, end]) => name.endsWith(end) && names.has(name.slice(0, -end.length)));
-  const read = (name: string) => readFileSync(path.join(folder, name));
-  return new Map(
-    all
-      .filter((name) => !isCompressed(name) && wanted(name))
-      .map((name) => {
-        const compressed = COMPRESSED.filter(([, end]) => names.has(name + end)).map(
-          ([encoding, end]) => [encoding, read(name + end)] as const,
-        );
-        const file = createResource({
-          type: contentType(name),
-          cacheControl: isHashed(name) ? 'public, max-age=31536000, immutable' : otherwise,
-          always,
-          bodies: { identity: read(name), ...Object.fromEntries(compressed) },
-        });
-        return [name, file];
-      }),
-  );
-}
-
-function contentType(name: string): string {
-  const type = mime.getType(name) ?? 'application/octet-stream';
-  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
-}
-
-/**
- * Finds files from other releases, for a page loaded before a restart or from another process. A requested name never becomes
- * a path.
- */
-function createFindInOtherReleases(
-  { dist, name: own }: Release,
-  ownFiles: Files,
-  served: Parameters<typeof readFiles>[1],
-) {
-  let seen = '';
-  let others: Files = new Map();
-
-  function look(): void {
-    // Listing a small folder takes less time than passing the work to a thread.
-    const releases = releaseNames(dist).filter((release) => release !== own);
-    if (seen === releases.join()) return;
-    const found = new Map<string, Resource>();
-    // The newest first.
-    for (const release of releases.toReversed()) {
-      const wanted = (file: string) => !ownFiles.has(file) && !found.has(file);
-      for (const [file, resource] of readFiles(filesFolder(dist, release), served, wanted))
-        found.set(file, resource);
-    }
-    others = found;
-    seen = releases.join();
-  }
-
-  return (name: string, log: FastifyBaseLogger): Resource | undefined => {
-    try {
-      if (!others.has(name)) look();
-    } catch (error) {
-      // A build may be deleting a release. This server's own files are in memory.
-      log.warn({ err: error }, 'Other releases in dist/ could not be read.');
-    }
-    return others.get(name);
-  };
-}
-
 export type Site = {
   /** Names the file in the request log and metrics. */
   readonly routeOf: (url: string) => string | null;
-  readonly answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+  readonly respond: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 };
 
 export type SiteParts = {
@@ -121,18 +36,18 @@ export type SiteParts = {
 
 export function serveSite(parts: SiteParts): Site {
   const { release, sendError } = parts;
-  const { files, notFound, choosePage, always } = readSite(parts);
-  const findOther = createFindInOtherReleases(release, files, { always });
+  const { files, notFound, chooseVariant, headers } = readSite(parts);
+  const findOther = createFindInOtherReleases(release, files, { headers });
   const find = (name: string, request: Pick<IncomingMessage, 'url' | 'headers'>): Resource | undefined =>
-    choosePage !== null && name === '' ? choosePage(request) : files.get(name);
+    chooseVariant !== null && name === '' ? chooseVariant(request) : files.get(name);
 
   return {
     routeOf: (url) => {
-      const name = nameIn(url);
+      const name = fileNameIn(url);
       return name !== null && files.has(name) ? `/${name}` : null;
     },
-    answer: (request, reply) => {
-      const name = nameIn(request.url);
+    respond: (request, reply) => {
+      const name = fileNameIn(request.url);
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       if (name !== null && !isRead && files.has(name))
         return sendError(reply.header('allow', 'GET, HEAD'), 'method-not-allowed');
@@ -145,12 +60,20 @@ export function serveSite(parts: SiteParts): Site {
   };
 }
 
+function fileNameIn(url: string): string | null {
+  const [pathname = ''] = url.split('?', 1);
+  if (!pathname.startsWith('/')) return null;
+  return orNull(() => decodeURIComponent(pathname).slice(1));
+}
+
+/** Stands for PUBLIC_URL in built pages, because its host may change after the build. */
+const PUBLIC_URL_PLACEHOLDER = '__PUBLIC_URL__';
 const HTML = 'text/html; charset=utf-8';
 
 function readSite({ release, words, variants, publicUrl, secure }: SiteParts) {
   const pagesFolder = path.join(release.folder, 'pages');
   const unlisted = words.noindex && { 'x-robots-tag': 'noindex' };
-  const always = { ...securityHeaders(secure), ...unlisted };
+  const headers = { ...securityHeaders(secure), ...unlisted };
   const counter = words.analytics && new URL(words.analytics.script).origin;
   const headersOf = (name: string): ResponseHeaders => ({
     ...securityHeaders(
@@ -166,16 +89,16 @@ function readSite({ release, words, variants, publicUrl, secure }: SiteParts) {
         type,
         // With `no-cache`, a new build is visible immediately, and an unchanged page costs a 304.
         cacheControl: variant === undefined ? 'no-cache' : VARIANT_CACHE_CONTROL,
-        mark: variant === undefined ? '' : `${variant}.`,
-        always: type === HTML ? headersOf(name) : always,
+        etagPrefix: variant === undefined ? '' : `${variant}.`,
+        headers: type === HTML ? headersOf(name) : headers,
       },
     );
 
-  const [ownPage, ...others] = variants;
-  const home = page('index.html', HTML, ownPage);
-  const pages = others.map((name) => [name, page(variantPage(name), HTML, name)] as const);
+  const [firstVariant, ...otherVariants] = variants;
+  const home = page('index.html', HTML, firstVariant);
+  const otherPages = otherVariants.map((name) => [name, page(variantPage(name), HTML, name)] as const);
   const files: Files = new Map([
-    ...readFiles(filesFolder(release.dist, release.name), { always }),
+    ...readFiles(filesFolder(release.dist, release.name), { headers }),
     ['', home],
     ['robots.txt', page('robots.txt', 'text/plain; charset=utf-8')],
     ...(existsSync(path.join(pagesFolder, 'sitemap.xml'))
@@ -186,13 +109,92 @@ function readSite({ release, words, variants, publicUrl, secure }: SiteParts) {
   return {
     files,
     notFound: page('404.html', HTML),
-    choosePage: ownPage === undefined ? null : createChooseVariant(new Map([[ownPage, home], ...pages])),
-    always,
+    chooseVariant:
+      firstVariant === undefined ? null : createChooseVariant(new Map([[firstVariant, home], ...otherPages])),
+    headers,
   };
 }
 
-function nameIn(url: string): string | null {
-  const [pathname = ''] = url.split('?', 1);
-  if (!pathname.startsWith('/')) return null;
-  return orNull(() => decodeURIComponent(pathname).slice(1));
+/**
+ * Finds files from other releases, for a page loaded before a restart or from another process. A requested name never becomes
+ * a path.
+ */
+function createFindInOtherReleases({ dist, name: own }: Release, ownFiles: Files, options: FileOptions) {
+  let knownReleases = '';
+  let others: Files = new Map();
+
+  function refresh(): void {
+    // Listing a small folder takes less time than passing the work to a thread.
+    const releases = releaseNames(dist).filter((release) => release !== own);
+    if (knownReleases === releases.join()) return;
+    const found = new Map<string, Resource>();
+    const newestFirst = releases.toReversed();
+    for (const release of newestFirst) {
+      const isMissing = (file: string) => !ownFiles.has(file) && !found.has(file);
+      for (const [file, resource] of readFiles(filesFolder(dist, release), options, isMissing))
+        found.set(file, resource);
+    }
+    others = found;
+    knownReleases = releases.join();
+  }
+
+  return (name: string, log: FastifyBaseLogger): Resource | undefined => {
+    try {
+      if (!others.has(name)) refresh();
+    } catch (error) {
+      // A build may be deleting a release. This server's own files are in memory.
+      log.warn({ err: error }, 'Other releases in dist/ could not be read.');
+    }
+    return others.get(name);
+  };
+}
+
+type Files = ReadonlyMap<string, Resource>;
+
+const COMPRESSED = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+
+type FileOptions = {
+  readonly headers: ResponseHeaders;
+  /** For files without a hash in their name. */
+  readonly cacheControl?: string;
+};
+
+const isHashed = (name: string): boolean => name.startsWith('assets/');
+
+export function readFiles(
+  folder: string,
+  { headers, cacheControl = 'public, max-age=3600' }: FileOptions,
+  isWanted: (name: string) => boolean = () => true,
+): Files {
+  const all = globSync('**/*', { cwd: folder, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, '/'));
+  const names = new Set(all);
+  const isCompressed = (name: string) =>
+    COMPRESSED.some(([, end]) => name.endsWith(end) && names.has(name.slice(0, -end.length)));
+  const read = (name: string) => readFileSync(path.join(folder, name));
+  return new Map(
+    all
+      .filter((name) => !isCompressed(name) && isWanted(name))
+      .map((name) => {
+        const compressed = COMPRESSED.filter(([, end]) => names.has(name + end)).map(
+          ([encoding, end]) => [encoding, read(name + end)] as const,
+        );
+        const file = createResource({
+          type: contentType(name),
+          cacheControl: isHashed(name) ? 'public, max-age=31536000, immutable' : cacheControl,
+          headers,
+          bodies: { identity: read(name), ...Object.fromEntries(compressed) },
+        });
+        return [name, file];
+      }),
+  );
+}
+
+function contentType(name: string): string {
+  const type = mime.getType(name) ?? 'application/octet-stream';
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
 }

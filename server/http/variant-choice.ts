@@ -17,7 +17,7 @@ export function createChooseVariant(pages: ReadonlyMap<string, Resource>) {
   return ({ url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>): Resource => {
     const tags = (headers['if-none-match'] ?? '').slice(0, 500).matchAll(/"([a-z0-9-]+)\./g);
     const names = [variantAskedFor(url) ?? '', ...Array.from(tags, ([, name = '']) => name)];
-    const name = names.find((one) => pages.has(one));
-    return name === undefined ? all[Math.floor(Math.random() * all.length)]! : pages.get(name)!;
+    const known = names.find((name) => pages.has(name));
+    return known === undefined ? all[Math.floor(Math.random() * all.length)]! : pages.get(known)!;
   };
 }

@@ -10,14 +10,43 @@ import type { Config } from '#server/settings/settings.ts';
 /** Null if the connection was lost before its IP address could be read. */
 export type VisitorAddress = (request: Pick<IncomingMessage, 'headers' | 'socket'>) => string | null;
 
-/** Ends a request whose connection is lost: no response can reach the visitor, and there is no IP address to store. */
-export function dropRequest(reply: FastifyReply): FastifyReply {
-  void reply.hijack();
-  reply.raw.destroy();
-  return reply;
+/**
+ * Reads X-Forwarded-For from right to left, as far as trusted proxies wrote it. Stops at an entry that isn't an IP address and
+ * returns the proxy that wrote it.
+ */
+export function createVisitorAddress(isProxy: IsProxy): VisitorAddress {
+  return (request) => {
+    let address = peerAddress(request.socket);
+    const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').toReversed();
+    for (const [hop, text] of forwarded.entries()) {
+      if (address === null || !isProxy(address, hop)) break;
+      const next = readAddress(text);
+      if (next === null) break;
+      address = next;
+    }
+    return address;
+  };
 }
 
-/** @param hop 0 for the peer of the connection, 1 for the IP address that it forwards for, and so on */
+export const peerAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | null =>
+  readAddress(remoteAddress ?? '');
+
+const ADDRESS_MAX_LENGTH = 100;
+
+/**
+ * Accepts every form that proxies write: "203.0.113.7:4711", "[2001:db8::1]:80", "fe80::1%eth0", "::ffff:203.0.113.7".
+ * @returns the shortest form, without port and zone, IPv4 as IPv4; null if invalid
+ */
+export function readAddress(text: string): string | null {
+  if (text.length > ADDRESS_MAX_LENGTH) return null;
+  const trimmed = text.trim();
+  const withoutPort =
+    /^\[([^\]]*)\](?::\d{1,5})?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(trimmed)?.[1] ?? trimmed;
+  const [bare = ''] = withoutPort.split('%', 1);
+  return isIP(bare) === 0 ? null : ipaddr.process(bare).toString();
+}
+
+/** @param hop 0 for the peer of the connection, 1 for the IP address that it forwarded, and so on */
 export type IsProxy = (address: string, hop: number) => boolean;
 
 /** A number of hops is safe only if clients can reach this port only through the proxies (docs/install.md). */
@@ -40,10 +69,11 @@ export function warnOfForgottenProxy(
   trust: Config['trustProxy'],
   logger: Pick<FastifyBaseLogger, 'warn'>,
 ): void {
-  let isDone = trust !== false;
+  let hasWarned = false;
+  if (trust !== false) return;
   app.addHook('onRequest', ({ headers }, _reply, done) => {
-    if (!isDone && headers['x-forwarded-for'] !== undefined) {
-      isDone = true;
+    if (!hasWarned && headers['x-forwarded-for'] !== undefined) {
+      hasWarned = true;
       logger.warn(
         'REQUESTS CONTAIN X-FORWARDED-FOR, BUT TRUST_PROXY IS OFF, so all visitors are counted as one. Set TRUST_PROXY to the number ' +
           'of proxies in front of this server, or to their networks.',
@@ -53,38 +83,9 @@ export function warnOfForgottenProxy(
   });
 }
 
-/**
- * Reads X-Forwarded-For from right to left, as far as trusted proxies wrote it. At the first entry that isn't an IP address,
- * uses the nearest trusted proxy, so nonsense cannot choose an IP address.
- */
-export function createVisitorAddress(isProxy: IsProxy): VisitorAddress {
-  return (request) => {
-    let address = peerAddress(request.socket);
-    const forwarded = [request.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').toReversed();
-    for (const [hop, text] of forwarded.entries()) {
-      if (address === null || !isProxy(address, hop)) break;
-      const next = readAddress(text);
-      if (next === null) break;
-      address = next;
-    }
-    return address;
-  };
+/** Ends a request whose connection is lost, because there is neither a recipient nor an IP address to store. */
+export function dropRequest(reply: FastifyReply): FastifyReply {
+  void reply.hijack();
+  reply.raw.destroy();
+  return reply;
 }
-
-export const peerAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | null =>
-  readAddress(remoteAddress ?? '');
-
-/**
- * Accepts every form that proxies write: "203.0.113.7:4711", "[2001:db8::1]:80", "fe80::1%eth0", "::ffff:203.0.113.7".
- * @returns the shortest form, without port and zone, IPv4 as IPv4; null if invalid
- */
-export function readAddress(text: string): string | null {
-  if (text.length > ADDRESS_MAX_LENGTH) return null;
-  const trimmed = text.trim();
-  const withoutPort =
-    /^\[([^\]]*)\](?::\d{1,5})?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(trimmed)?.[1] ?? trimmed;
-  const [bare = ''] = withoutPort.split('%', 1);
-  return isIP(bare) === 0 ? null : ipaddr.process(bare).toString();
-}
-
-const ADDRESS_MAX_LENGTH = 100;

@@ -7,7 +7,7 @@ import mime from 'mime';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { findReader, leadExists, recordFirstRead } from '#server/db/tables/leads.ts';
-import { sendDeadLink, wayHome } from '#server/http/letter-page.ts';
+import { sendInvalidLinkPage, homeLink } from '#server/http/letter-page.ts';
 import {
   createResource,
   JSON_TYPE,
@@ -41,37 +41,37 @@ function addArticleRoute(
     const leadId = cookies.readSession(request, clock());
     const reader = leadId === null ? undefined : await findReader(database.db, leadId);
     if (reader === undefined) return sendError(reply, 'no-session');
-    // Security gateways open links in a real browser, so after a link only HEAD counts, which the page sends once the reader
-    // has scrolled.
-    const asksAsReader = request.method === (cookies.cameByLink(request) ? 'HEAD' : 'GET');
-    if (reader.first_read_at === null && asksAsReader)
-      await noteFirstReading(database.db, webhooks, reader.id, clock(), request.log);
+    // Security gateways open links in a real browser. So in a session opened by a link, only HEAD counts, which the page sends
+    // once the reader has scrolled.
+    const isReading = request.method === (cookies.wasOpenedByLink(request) ? 'HEAD' : 'GET');
+    if (reader.first_read_at === null && isReading)
+      await recordFirstReading(database.db, webhooks, reader.id, clock(), request.log);
     return sendWhole(request, reply, resource);
   });
 }
 
-const NOTED_WITHIN_MS = 100;
+const RECORDING_TIMEOUT_MS = 100;
 
 /**
  * Records a lead's first reading. Call this before sending the article. A failure is only logged, and the next reading is
  * recorded instead.
  * @returns once the reading is recorded, or if recording takes too long
  */
-export async function noteFirstReading(
+export async function recordFirstReading(
   db: Db,
   webhooks: Pick<Webhooks, 'endpoints' | 'queue' | 'wake'>,
   leadId: string,
   now: number,
   log: Pick<FastifyBaseLogger, 'warn'>,
 ): Promise<void> {
-  const noteIn = async (tx: Db) => {
+  const storeReading = async (tx: Db) => {
     if (await recordFirstRead(tx, { id: leadId, now }))
       await webhooks.queue(tx, { type: 'lead.read', leadId, now });
   };
-  const note = async () => {
+  const tryToStore = async () => {
     try {
-      if (webhooks.endpoints.length === 0) return await noteIn(db);
-      await db.transaction().execute(noteIn);
+      if (webhooks.endpoints.length === 0) return await storeReading(db);
+      await db.transaction().execute(storeReading);
       webhooks.wake();
     } catch (error) {
       log.warn(
@@ -80,10 +80,10 @@ export async function noteFirstReading(
       );
     }
   };
-  await Promise.race([note(), setTimeout(NOTED_WITHIN_MS, undefined, { ref: false })]);
+  await Promise.race([tryToStore(), setTimeout(RECORDING_TIMEOUT_MS, undefined, { ref: false })]);
 }
 
-/** Errors: 404 `not-found`, 401 `no-session`, and those of a resource (http/send-resource.ts). */
+/** Errors: 404 `not-found`, 401 `no-session`, and those of sendResource. */
 function addGuideFileRoute(
   app: FastifyInstance,
   { campaign, database, clock }: VisitorService,
@@ -109,14 +109,14 @@ function readGuide(file: string): Resource {
     type: mime.getType(name) ?? 'application/octet-stream',
     cacheControl: 'private, no-store',
     bodies: { identity: readFileSync(file) },
-    always: { 'content-disposition': `attachment; filename="${name}"`, 'x-robots-tag': 'noindex' },
+    headers: { 'content-disposition': `attachment; filename="${name}"`, 'x-robots-tag': 'noindex' },
   });
-  // Hashes the file now, so that no visitor has to wait.
+  // Hashes the file now, so that the first visitor doesn't have to wait.
   guide.representationFor(undefined);
   return guide;
 }
 
-const GUIDE_PLACE = '/#guide';
+const GUIDE_ANCHOR = '/#guide';
 
 function addGuideLinkRoute(
   app: FastifyInstance,
@@ -124,21 +124,22 @@ function addGuideLinkRoute(
   { cookies, letterPage }: VisitorHttp,
 ): void {
   const words = campaign.interface.guideLink;
-  const expired = letterPage({
-    tab: fill(words.pageTitle, { title: campaign.site.title }),
+  const expiredPage = letterPage({
+    documentTitle: fill(words.pageTitle, { title: campaign.site.title }),
     title: words.title,
     text: words.text,
-    way: wayHome(words.home, config.basePath),
+    action: homeLink(words.home, config.basePath),
   });
   app.get<{ Querystring: { t?: unknown } }>(API.guide, async (request, reply) => {
     const leadId = readGuideToken(secrets, request.query.t, clock());
     if (leadId === null || !(await leadExists(database.db, leadId)))
-      return sendDeadLink(request, reply, expired);
-    const isOwn = cookies.readSession(request, clock()) === leadId && !cookies.cameByLink(request);
-    cookies.openSession(reply, leadId, clock(), isOwn ? 'code' : 'link');
+      return sendInvalidLinkPage(request, reply, expiredPage);
+    const hasEnteredCode =
+      cookies.readSession(request, clock()) === leadId && !cookies.wasOpenedByLink(request);
+    cookies.openSession(reply, leadId, clock(), hasEnteredCode ? 'code' : 'link');
     return reply
       .header('cache-control', 'no-store')
       .header('referrer-policy', 'no-referrer')
-      .redirect(config.basePath + GUIDE_PLACE, 303);
+      .redirect(config.basePath + GUIDE_ANCHOR, 303);
   });
 }

@@ -1,4 +1,4 @@
-// Uses one transaction. It changes no data about a lead, because anyone can type any e-mail address.
+// Runs in one transaction. Changes no data about a lead, because anyone can type any e-mail address.
 import type { Attribution } from '#server/attribution/attribution.ts';
 import {
   endChallenge,
@@ -68,9 +68,9 @@ type Form = LeadAnswers & {
 /**
  * Known and unknown e-mail addresses get the same outcome; `mail-backlog` if the code could not be mailed in time.
  *
- * Asking again mails nothing while the mail waits, or within RESEND_SECONDS of its mailing. This also holds for another browser
- * at the same IP address, because the first response may have been lost. A visitor whose attempts are used up gets a new code and
- * challenge at once.
+ * Asking again mails nothing while the mail is queued, or within RESEND_SECONDS after it was sent. This also applies to another
+ * browser at the same IP address, because the first response may have been lost. A visitor whose attempts are used up gets a new
+ * code and challenge at once.
  */
 export async function askForCode(
   parts: AskParts,
@@ -90,12 +90,18 @@ export async function askForCode(
     recipient,
     lanes: lanesOf(networkOf(visitor.clientAddress), recipient),
   };
-  const outcome = await database.db.transaction().execute((tx) => ask(tx, form, visitor, now, parts));
+  const outcome = await database.db.transaction().execute((tx) => requestCode(tx, form, visitor, now, parts));
   if (outcome.type === 'requested') mail.wake();
   return outcome;
 }
 
-async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: AskParts): Promise<AskOutcome> {
+async function requestCode(
+  tx: Db,
+  form: Form,
+  visitor: Visitor,
+  now: number,
+  parts: AskParts,
+): Promise<AskOutcome> {
   const { secrets, limits, mail, config } = parts;
   const { email, recipient, lanes } = form;
   const { browserId, isNewBrowser, clientAddress } = visitor;
@@ -109,10 +115,11 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
     },
   });
 
-  const ofNetwork = await limits.countFormOfNetwork(tx, clientAddress, now);
-  if (ofNetwork.type === 'exceeded') return { ...ofNetwork, type: 'refused', error: 'too-many-requests' };
+  const networkLimit = await limits.countFormOfNetwork(tx, clientAddress, now);
+  if (networkLimit.type === 'exceeded')
+    return { ...networkLimit, type: 'refused', error: 'too-many-requests' };
 
-  // Two forms for one address at the same moment must not mail two codes.
+  // Two forms for one e-mail address at the same moment must not mail two codes.
   await lockNames(tx, email);
   const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   // A challenge whose attempts are used up is replaced, not continued.
@@ -130,8 +137,8 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
 
   const turn = await findTurn(tx, lanes, { now, codeTtlSeconds: config.codeTtlSeconds });
   if (turn.type === 'refused') return { ...turn, error: 'mail-backlog' };
-  const ofAddress = limits.checkCodesSent(codes, now);
-  if (ofAddress.type === 'exceeded') return { ...ofAddress, type: 'refused', error: 'too-many-codes' };
+  const emailLimit = limits.checkCodesSent(codes, now);
+  if (emailLimit.type === 'exceeded') return { ...emailLimit, type: 'refused', error: 'too-many-codes' };
 
   if (exhausted !== undefined) {
     await endCodes(tx, 'codes', { submission_id: exhausted.id }, now);
@@ -156,7 +163,7 @@ async function ask(tx: Db, form: Form, visitor: Visitor, now: number, parts: Ask
   return respond(challengeId, code, config.resendSeconds);
 }
 
-/** Finds the visitor's code if it waits or was mailed within the quiet time, so asking again mails nothing. */
+/** Finds the visitor's code if its mail is queued or was sent within the quiet time, so asking again mails nothing. */
 async function findRecentCode(
   tx: Db,
   codes: readonly Code[],
@@ -170,16 +177,15 @@ async function findRecentCode(
   if (code === undefined || !isLive(code, now)) return null;
   const mail = await findMailOfCode(tx, code.id);
   if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;
-  // Another browser's code uses shared attempts (countEntry in verify-code.ts). Others may use up
-  // the rest at any time, so a single used one is enough to mail a new code.
-  const mayLackAttempts =
-    !hasCodeOfItsOwn(challenge) && (await limits.cannotPromiseSharedAttempts(tx, email, now));
+  // Another browser's code uses shared attempts (countEntry in verify-code.ts), which others may use up at any time. So once
+  // one is used, a new code is mailed.
+  const mayLackAttempts = !hasCodeOfItsOwn(challenge) && (await limits.mayLackSharedAttempts(tx, email, now));
   return mayLackAttempts ? null : { code, mail };
 }
 
 /**
- * Stores the form. The visitor's source and variant stay those of the first form. If it is resubmitted unchanged, its original
- * time, IP address and browser are kept.
+ * Stores the form. Source and variant stay those of the first form. An unchanged form also keeps its time, IP address and
+ * browser.
  * @returns the ID of the challenge
  */
 async function storeForm(
@@ -197,11 +203,11 @@ async function storeForm(
     consent_version: visitor.consentVersion,
     news_consent_version: visitor.newsConsentVersion,
   };
-  const sent = { ...typed, client_address: clientAddress, user_agent: userAgent, given_at: now };
+  const stored = { ...typed, client_address: clientAddress, user_agent: userAgent, given_at: now };
   if (challenge === undefined) {
     const id = newIdAt(now);
     await insertChallenge(tx, {
-      ...sent,
+      ...stored,
       id,
       browser_id: visitor.browserId,
       email: form.email,
@@ -215,13 +221,13 @@ async function storeForm(
     });
     return id;
   }
-  const isSame = (Object.keys(typed) as (keyof typeof typed)[]).every(
+  const isUnchanged = (Object.keys(typed) as (keyof typeof typed)[]).every(
     (field) => typed[field] === challenge[field],
   );
   const { client_address, user_agent, given_at } = challenge;
   await updateChallenge(tx, challenge.id, {
-    ...sent,
-    ...(isSame && { client_address, user_agent, given_at }),
+    ...stored,
+    ...(isUnchanged && { client_address, user_agent, given_at }),
     asked_at: now,
     codes_sent: challenge.codes_sent + codesMailed,
     expires_at: codesMailed === 0 ? challenge.expires_at : expiresAt,

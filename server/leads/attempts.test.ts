@@ -117,7 +117,7 @@ onEachEngine('attempts', ({ test, both }) => {
   });
 
   test(
-    'a visitor with no attempts and codes left learns when the next code may be sent',
+    'a visitor with neither attempts nor codes left learns when the next code may be sent',
     { env: { LEADS_PER_EMAIL_PER_HOUR: '2' } },
     async (server) => {
       const { visitor, code } = await askForCode(server);

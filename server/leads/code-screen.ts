@@ -19,7 +19,7 @@ export async function findCodeScreen(
   db: Db,
   browserId: string,
   id: string | undefined,
-  wanted: {
+  options: {
     readonly hasSession: boolean;
     readonly form: OwnForm;
     readonly secrets: Secrets;
@@ -28,7 +28,7 @@ export async function findCodeScreen(
     readonly now: number;
   },
 ): Promise<OpenChallenge | null> {
-  const { hasSession, form, secrets, sender, resendSeconds, now } = wanted;
+  const { hasSession, form, secrets, sender, resendSeconds, now } = options;
   const challenge =
     (await findChallenge(db, 'open', { browserId, now, id })) ??
     (id === undefined ? undefined : await findChallenge(db, 'verified', { browserId, now, id }));
@@ -63,8 +63,8 @@ async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Co
 }
 
 /**
- * Finds the challenge's own newest code, even if no longer live. A challenge without one gets a live code requested from the
- * same IP address.
+ * Finds the challenge's own newest code, even if it is no longer live. For a challenge without its own code, finds a live one
+ * requested from the same IP address.
  * @param codes for the challenge's e-mail address, newest first
  */
 export const codeFor = (
@@ -83,7 +83,7 @@ export const codeEnteredFor = (codes: readonly Code[], challenge: Challenge): Co
   return entered.find((code) => code.submission_id === challenge.id) ?? entered[0];
 };
 
-/** @returns `now` while the mail is waiting; the code's creation time if the mail failed or its row was deleted */
+/** @returns `now` while the mail is queued; the code's creation time if the mail failed or its row was deleted */
 export function mailingTime(mail: MailOfCode, code: Pick<Code, 'created_at'>, now: number): number {
   if (mail?.state === 'queued') return now;
   return mail?.state === 'sent' ? (mail.finished_at ?? code.created_at) : code.created_at;
@@ -95,7 +95,7 @@ export function resendInSeconds(code: Code, mail: MailOfCode, resendSeconds: num
   return Math.min(resendSeconds, Math.ceil(resendSeconds - (now - mailedAt) / 1000));
 }
 
-const LATE_MS = 20_000;
+const DELAYED_AFTER_MS = 20_000;
 
 /** Never reveals a mail server's reply. */
 function mailStatusOf(mail: MailOfCode, now: number): MailStatus {
@@ -105,7 +105,7 @@ function mailStatusOf(mail: MailOfCode, now: number): MailStatus {
     case 'failed':
       return 'refused';
     case 'queued':
-      return mail.error_class !== null || now - mail.created_at >= LATE_MS ? 'delayed' : 'waiting';
+      return mail.error_class !== null || now - mail.created_at >= DELAYED_AFTER_MS ? 'delayed' : 'waiting';
     case 'dropped':
     case undefined:
       return 'waiting';

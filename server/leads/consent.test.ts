@@ -65,7 +65,7 @@ onEachEngine('consent receipts', ({ test }) => {
     ['variants/b/consent.yaml', 'refuseEarlier: true\n'],
   ] as const)
     test(
-      `a wording withdrawn in ${file} is refused, but who agreed before gets another code`,
+      `a wording withdrawn in ${file} is refused, but a visitor who agreed before gets another code`,
       { campaign: { [file]: change } },
       async (server) => {
         const earlier = await knowEarlierWording(server);

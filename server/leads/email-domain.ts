@@ -19,18 +19,18 @@ const isDisposable = (domain: string): boolean => {
   return disposableDomains.has(domain);
 };
 
-export function judgeDomain(
+export function checkDomain(
   typedEmail: string,
   policies: Pick<Config, 'freeMail' | 'disposableMail'>,
   freeMailDomains: ReadonlySet<string>,
 ): DomainVerdict {
   const email = normaliseEmail(typedEmail);
   const domain = domainOf(email);
-  const kinds = [
+  const checks = [
     { flag: 'free-mail', policy: policies.freeMail, applies: () => freeMailDomains.has(domain) },
     { flag: 'disposable', policy: policies.disposableMail, applies: () => isDisposable(domain) },
   ] as const;
-  const found = kinds.filter(({ policy, applies }) => policy !== 'off' && applies());
+  const found = checks.filter(({ policy, applies }) => policy !== 'off' && applies());
   return found.some(({ policy }) => policy === 'block')
     ? { type: 'refused' }
     : { type: 'accepted', flags: found.map(({ flag }) => flag) };

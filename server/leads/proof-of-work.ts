@@ -16,10 +16,10 @@ const ALGORITHM = 'PBKDF2/SHA-256';
 const KEY_BYTES = 32;
 const UINT32_MAX = 0xffff_ffff;
 
-const hex = (least: number, most = least) =>
-  z.string().check(z.minLength(least), z.maxLength(most), z.regex(/^[0-9a-f]*$/));
+const hex = (minLength: number, maxLength = minLength) =>
+  z.string().check(z.minLength(minLength), z.maxLength(maxLength), z.regex(/^[0-9a-f]*$/));
 
-/** Checked here, because the library trusts its callers. */
+/** Validated here, because the library trusts its input. */
 const Payload = z.strictObject({
   challenge: z.strictObject({
     parameters: z.strictObject({
@@ -49,7 +49,7 @@ export type ProofOfWork = {
 };
 
 export function createProofOfWork(db: Db, secrets: Secrets, clock: () => number): ProofOfWork {
-  const signing = ({ keys }: Secrets[0]) => {
+  const signingSecrets = ({ keys }: Secrets[0]) => {
     const secret = keys['proof of work'].export().toString('base64url');
     return {
       hmacSignatureSecret: `challenge ${secret}`,
@@ -63,7 +63,12 @@ export function createProofOfWork(db: Db, secrets: Secrets, clock: () => number)
     const solution = { counter, derivedKey };
     for (const secret of secrets) {
       try {
-        const { verified } = await verifySolution({ challenge, solution, deriveKey, ...signing(secret) });
+        const { verified } = await verifySolution({
+          challenge,
+          solution,
+          deriveKey,
+          ...signingSecrets(secret),
+        });
         if (verified) return true;
       } catch {
         return false;
@@ -79,11 +84,11 @@ export function createProofOfWork(db: Db, secrets: Secrets, clock: () => number)
         keyLength: KEY_BYTES,
         cost: ITERATIONS,
         // With a known answer, solving takes a similar time for everyone, and checking is cheap.
-        counter: randomInt(ATTEMPTS.most, ATTEMPTS.least),
+        counter: randomInt(ATTEMPTS.max, ATTEMPTS.min),
         deriveKey,
         // Our own expiry, because the library's uses the machine's clock.
         data: { validUntil: clock() + VALID_MS },
-        ...signing(secrets[0]),
+        ...signingSecrets(secrets[0]),
       }),
     accepts: async (header) => {
       const payload = parsePayload(header);

@@ -46,7 +46,7 @@ onEachEngine('concurrent requests', ({ both: test, engine }) => {
 
   // SQLite runs one transaction after the other, so the second tab gets the answer for a wrong code.
   if (engine === 'postgres')
-    test('two tabs that have verified and enter the code of a later form elsewhere are both admitted', async (server) => {
+    test('two verified tabs that enter the code of a later form elsewhere are both admitted', async (server) => {
       const { visitor: tab, code } = await askForCode(server);
       await enter(tab, code);
       await server.advance(70);

@@ -11,10 +11,10 @@ import { addFunnelRoute } from '#server/funnel/funnel.ts';
 import type { SendError } from '#server/http/errors.ts';
 import { JSON_TYPE, sendWhole, textResource } from '#server/http/send-resource.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
-import { addArticleRoutes, noteFirstReading } from '#server/leads/article.ts';
+import { addArticleRoutes, recordFirstReading } from '#server/leads/article.ts';
 import { askForCode } from '#server/leads/ask-for-code.ts';
 import { findCodeScreen } from '#server/leads/code-screen.ts';
-import { judgeDomain } from '#server/leads/email-domain.ts';
+import { checkDomain } from '#server/leads/email-domain.ts';
 import { createProofOfWork, type ProofOfWork } from '#server/leads/proof-of-work.ts';
 import { findShownWordings } from '#server/leads/shown-wordings.ts';
 import { addUnsubscribeRoutes } from '#server/leads/unsubscribe.ts';
@@ -56,7 +56,7 @@ function addFormRoute(
   proofOfWork: ProofOfWork,
 ): void {
   const { config, campaign, database, limits, metrics, clock } = service;
-  // Accepts the version of a box for news even without one: an older open page may still show it.
+  // Accepts consent to news even if the form no longer asks for it, because a page opened earlier may still show the box.
   const Form = leadSchema(campaign.form, z.optional(z.string({ error: 'invalid' })));
   app.post(API.leads, async (request, reply) => {
     const parsed = Form.safeParse(request.body);
@@ -64,13 +64,13 @@ function addFormRoute(
     const clientAddress = visitorAddress(request);
     if (clientAddress === null) return dropRequest(reply);
     const { email } = parsed.data;
-    const verdict = judgeDomain(email, config, campaign.freeMailDomains);
+    const verdict = checkDomain(email, config, campaign.freeMailDomains);
     if (verdict.type === 'refused') return sendError(reply, 'email-domain-refused', { field: 'email' });
     const knownBrowserId = cookies.readBrowserId(request);
-    // Time-ordered, so rows are stored close together. Such IDs can be guessed, but the cookie is signed.
+    // Ordered by time, so rows are stored close together. Such an ID is easy to guess, but the cookie is signed.
     const browserId = knownBrowserId ?? randomUUIDv7();
 
-    const findOpen = async () => {
+    const findOpenChallenge = async () => {
       if (knownBrowserId === null) return undefined;
       const ofBrowser = { browserId: knownBrowserId, email: normaliseEmail(email), now: clock() };
       return findChallenge(database.db, 'open', ofBrowser);
@@ -80,14 +80,14 @@ function addFormRoute(
       campaign,
       parsed.data,
       request.headers[CONSENT_VERSION_HEADER],
-      findOpen,
+      findOpenChallenge,
     );
     if (wordings.type === 'unknown') return sendError(reply, 'page-outdated', { field: wordings.field });
-    // A visitor whose code is waiting has already done the work, or asked before the breaker opened.
+    // A visitor with an open challenge has already done the work, or requested the code before the breaker opened.
     const needsProof =
       isHoneypotFilled(request.body) || (await limits.breaker.needsProofOfWork(clientAddress));
     const proof = request.headers[PROOF_OF_WORK_HEADER];
-    if (needsProof && !hasCodeOfItsOwn(await findOpen()) && !(await proofOfWork.accepts(proof))) {
+    if (needsProof && !hasCodeOfItsOwn(await findOpenChallenge()) && !(await proofOfWork.accepts(proof))) {
       metrics.limitHit('proof-of-work-required');
       return sendError(reply, 'proof-of-work-required');
     }
@@ -135,7 +135,7 @@ function addVerifyRoute(
     // A browser without cookies would lose the article at the next reload. Without the article in this response, its next request
     // gets a 401 now instead of later.
     const getsArticle = browserId !== null && prefersArticle(request);
-    // Otherwise, the browser opens another page and keeps the article for those who come back.
+    // With `afterCode`, the browser opens another page and keeps the article for visitors who come back.
     const readsArticle = getsArticle && campaign.site.afterCode === undefined;
     const now = clock();
     const outcome = await verifyCode(service, parsed.data, { browserId, clientAddress, readsArticle }, now);
@@ -148,8 +148,8 @@ function addVerifyRoute(
     webhooks.wake();
     cookies.openSession(reply, outcome.leadId, now);
     if (!getsArticle) return sendJson(reply, { verified: true });
-    if (readsArticle && !outcome.isReadingNoted)
-      await noteFirstReading(database.db, webhooks, outcome.leadId, now, request.log);
+    if (readsArticle && !outcome.isReadingRecorded)
+      await recordFirstReading(database.db, webhooks, outcome.leadId, now, request.log);
     return sendWhole(request, reply.header('preference-applied', WITH_ARTICLE), verifiedWithArticle);
   });
 }
@@ -162,9 +162,9 @@ function addChallengeRoute(
   app.get<{ Querystring: { id?: string | string[] } }>(API.challenge, async (request, reply) => {
     const now = clock();
     const browserId = cookies.readBrowserId(request);
-    const asked = [request.query.id].flat()[0];
-    // Malformed IDs are replaced by the nil UUID, used by no row, because PostgreSQL rejects NUL.
-    const id = typeof asked === 'string' && !isUuid(asked) ? NIL : asked;
+    const givenId = [request.query.id].flat()[0];
+    // Replaces a malformed ID, which PostgreSQL could reject, by the nil UUID, which no row has.
+    const id = typeof givenId === 'string' && !isUuid(givenId) ? NIL : givenId;
     const screen =
       browserId === null
         ? null
@@ -187,13 +187,14 @@ function addChallengeRoute(
 const prefersArticle = ({ headers }: FastifyRequest): boolean =>
   [headers['prefer'] ?? []]
     .flat()
-    .some((list) => list.split(',').some((one) => one.split(';', 1)[0]?.trim() === WITH_ARTICLE));
+    .some((list) => list.split(',').some((item) => item.split(';', 1)[0]?.trim() === WITH_ARTICLE));
 
 const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
 /**
- * Our page checks answers itself, so an invalid one means that the questions have changed. Programs get the field's error.
+ * Our page validates answers itself, so an invalid one means that the questions have changed. Other clients get the field's
+ * error.
  */
 function sendInvalidForm(
   campaign: Campaign,
@@ -209,10 +210,10 @@ function sendInvalidForm(
     return sendError(reply, 'page-outdated', { sentence: messages.changed });
   const { invalid, checkField } = campaign.interface.otherInput;
   const field = fields.find(({ id }) => id === issue.path[1]);
-  const unknown = issue.code === 'unrecognized_keys' ? `answers.${issue.keys[0]}` : 'answers';
+  const name = issue.code === 'unrecognized_keys' ? `answers.${issue.keys[0]}` : 'answers';
   const sentence = field
     ? `${field.label}: ${issue.message}`
-    : fill(checkField, { message: invalid, field: unknown });
+    : fill(checkField, { message: invalid, field: name });
   return sendError(reply, 'invalid-input', { sentence, ...(field && { field: `answers.${field.id}` }) });
 }
 

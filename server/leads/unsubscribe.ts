@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { withdrawConsent } from '#server/consent/withdraw.ts';
-import { sendDeadLink, wayHome } from '#server/http/letter-page.ts';
+import { sendInvalidLinkPage, homeLink } from '#server/http/letter-page.ts';
 import { sendWhole } from '#server/http/send-resource.ts';
 import { dropRequest } from '#server/http/visitor-address.ts';
 import type { VisitorHttp, VisitorService } from '#server/leads/visitor-service.ts';
@@ -18,7 +18,8 @@ const USER_AGENT_MAX_LENGTH = 500;
 /** RFC 8058, section 3.1. */
 const ONE_CLICK = { name: 'List-Unsubscribe', value: 'One-Click' } as const;
 
-const FROM_PAGE = 'page';
+/** Sent by the button on our page. */
+const PAGE_FIELD = 'page';
 
 export async function addUnsubscribeRoutes(
   app: FastifyInstance,
@@ -27,16 +28,27 @@ export async function addUnsubscribeRoutes(
 ): Promise<void> {
   const { config, campaign, secrets, clock } = service;
   const words = campaign.interface.unsubscribe;
-  const tab = fill(words.pageTitle, { title: campaign.site.title });
-  const way = wayHome(words.home, config.basePath);
-  const form = `<form method="post"><input type="hidden" name="${ONE_CLICK.name}" value="${ONE_CLICK.value}"><input type="hidden" name="${FROM_PAGE}" value="1"><button>${escapeHtml(words.button)}</button></form>`;
-  const askPage = letterPage({ tab, title: words.title, text: words.text, way: form });
-  const donePage = letterPage({ tab, title: words.doneTitle, text: words.doneText, way, closed: true });
-  const unknownPage = letterPage({ tab, title: words.unknownTitle, text: words.unknownText, way });
+  const documentTitle = fill(words.pageTitle, { title: campaign.site.title });
+  const home = homeLink(words.home, config.basePath);
+  const form = `<form method="post"><input type="hidden" name="${ONE_CLICK.name}" value="${ONE_CLICK.value}"><input type="hidden" name="${PAGE_FIELD}" value="1"><button>${escapeHtml(words.button)}</button></form>`;
+  const confirmPage = letterPage({ documentTitle, title: words.title, text: words.text, action: form });
+  const donePage = letterPage({
+    documentTitle,
+    title: words.doneTitle,
+    text: words.doneText,
+    action: home,
+    closed: true,
+  });
+  const unknownPage = letterPage({
+    documentTitle,
+    title: words.unknownTitle,
+    text: words.unknownText,
+    action: home,
+  });
 
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    // Some programs change the body or its type (RFC 8058 asks for one), and the link is signed.
+    // Some programs change the body or type that RFC 8058 prescribes. The signed link is enough.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
     // Fastify would refuse a malformed type.
     scope.addHook('onRequest', async ({ raw }) => {
@@ -44,8 +56,10 @@ export async function addUnsubscribeRoutes(
     });
 
     scope.get<{ Querystring: { t?: unknown } }>(API.unsubscribe, async (request, reply) => {
-      const isOurs = readUnsubscribeToken(secrets, request.query.t) !== null;
-      return isOurs ? sendWhole(request, reply, askPage) : sendDeadLink(request, reply, unknownPage);
+      const isValid = readUnsubscribeToken(secrets, request.query.t) !== null;
+      return isValid
+        ? sendWhole(request, reply, confirmPage)
+        : sendInvalidLinkPage(request, reply, unknownPage);
     });
 
     scope.post<{ Querystring: { t?: unknown } }>(
@@ -55,11 +69,12 @@ export async function addUnsubscribeRoutes(
         const clientAddress = visitorAddress(request);
         if (clientAddress === null) return dropRequest(reply);
         const leadId = readUnsubscribeToken(secrets, request.query.t);
-        if (leadId === null) return sendDeadLink(request, reply, unknownPage);
-        const isPage = typeof request.body === 'string' && new URLSearchParams(request.body).has(FROM_PAGE);
+        if (leadId === null) return sendInvalidLinkPage(request, reply, unknownPage);
+        const isFromPage =
+          typeof request.body === 'string' && new URLSearchParams(request.body).has(PAGE_FIELD);
         await withdrawConsent(service, {
           leadId,
-          way: isPage ? 'page' : 'one-click',
+          way: isFromPage ? 'page' : 'one-click',
           clientAddress,
           userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX_LENGTH) ?? null,
           now: clock(),

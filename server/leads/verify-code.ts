@@ -30,10 +30,10 @@ import { asciiAddress, normaliseEmail, type Verification } from '#shared/lead.ts
 type Verified = {
   readonly type: 'verified';
   readonly leadId: string;
-  /** Milliseconds from the request for this code to its entry; null if it had been used before. */
+  /** Time from the request for this code to its entry; null if the code had been used before. */
   readonly sinceFormMs: number | null;
-  /** The visitor's arrival at the article is stored already. */
-  readonly isReadingNoted: boolean;
+  /** The lead's first reading of the article is already stored. */
+  readonly isReadingRecorded: boolean;
 };
 
 type Refused = { readonly type: 'refused' } & (
@@ -86,13 +86,13 @@ export async function verifyCode(
       // A right code uses up no attempt.
       if (outcome.type === 'verified' && counted.by === 'address') {
         // `mayCompare` tells which of the two pairs of counters it was added to (limits.ts).
-        await parts.limits.forgiveSharedAttempt(tx, email, counted.mayCompare, now);
+        await parts.limits.giveSharedAttemptBack(tx, email, counted.mayCompare, now);
         if (counted.countedOnVerified !== undefined) await giveAttemptBack(tx, counted.countedOnVerified.id);
       }
       return outcome;
     });
 
-  // This wrong attempt was the last one. Browsers without a challenge must not go on guessing these codes.
+  // This was the last attempt. Browsers without a challenge must not continue to guess these codes.
   if (counted.by === 'challenge' && counted.challenge.wrong_attempts === parts.limits.attemptsPerChallenge)
     await withAddressLocked(db, email, (tx) =>
       endCodes(tx, 'codes', { submission_id: counted.challenge.id }, now),
@@ -121,7 +121,7 @@ type Counted = {
       readonly by: 'address';
       readonly challenge: Challenge | undefined;
       readonly mayCompare: boolean;
-      /** The browser's verified challenge, if it has had an attempt left for this entry. */
+      /** The browser's verified challenge, if it had an attempt left for this entry. */
       readonly countedOnVerified: Challenge | undefined;
     }
 );
@@ -130,8 +130,8 @@ type Counted = {
  * Decides which attempt is counted and which codes are compared:
  * - The browser has an open challenge with attempts left: its attempt, and the challenge's newest codes.
  * - Its attempts are used up: refused, if a code was mailed for this challenge.
- * - It has no challenge (another device, a stranger), or one for which no code was mailed because the address had got one just
- *   before: an attempt that all such browsers share, and the newest codes of the e-mail address.
+ * - It has no challenge (another device, a stranger), or one for which no code was mailed because the e-mail address had just
+ *   got one: an attempt that all such browsers share, and the newest codes of the e-mail address.
  * - Its challenge is verified: as with no challenge, and also the code that it has entered, whose response may have been lost.
  */
 async function countEntry(
@@ -141,11 +141,12 @@ async function countEntry(
   now: number,
   { limits }: VerifyParts,
 ): Promise<Counted | Refused> {
-  const ofNetwork = await limits.countEntryOfNetwork(tx, clientAddress, now);
-  if (ofNetwork.type === 'exceeded') return { ...ofNetwork, type: 'refused', error: 'too-many-requests' };
-  const mostAttempts = limits.attemptsPerChallenge;
+  const networkLimit = await limits.countEntryOfNetwork(tx, clientAddress, now);
+  if (networkLimit.type === 'exceeded')
+    return { ...networkLimit, type: 'refused', error: 'too-many-requests' };
+  const maxAttempts = limits.attemptsPerChallenge;
   const own =
-    browserId === null ? undefined : await countAttemptOfBrowser(tx, { browserId, email, mostAttempts, now });
+    browserId === null ? undefined : await countAttemptOfBrowser(tx, { browserId, email, maxAttempts, now });
   if (own !== undefined) {
     const codes = await newestCodesOf(tx, { challengeId: own.id }, { unexpiredAt: now }, now);
     return {
@@ -161,7 +162,7 @@ async function countEntry(
   await lockNames(tx, email);
   const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   return limits.isExhausted(open)
-    ? refuseForAttempts(tx, open, now, limits)
+    ? refuseExhausted(tx, open, now, limits)
     : countForAddress(tx, email, { browserId, open }, now, limits);
 }
 
@@ -169,12 +170,7 @@ async function countEntry(
 const comparableCodes = (codes: readonly Code[]): readonly Code[] =>
   codes.filter((code) => code.used_at === null).slice(0, ACCEPTED_CODES);
 
-async function refuseForAttempts(
-  tx: Db,
-  { email }: Challenge,
-  now: number,
-  limits: Limits,
-): Promise<Refused> {
+async function refuseExhausted(tx: Db, { email }: Challenge, now: number, limits: Limits): Promise<Refused> {
   const nextCode = limits.checkCodesSent(await limits.readCodesSent(tx, email, now), now);
   const newCodeInSeconds = nextCode.type === 'exceeded' ? nextCode.retryAfterSeconds : 0;
   return {
@@ -201,9 +197,9 @@ async function countForAddress(
     browserId === null || open !== undefined
       ? undefined
       : await findChallenge(tx, 'verified', { browserId, email, now });
-  const mostAttempts = limits.attemptsPerChallenge;
+  const maxAttempts = limits.attemptsPerChallenge;
   const countedOnVerified =
-    verified !== undefined && (await countAttemptById(tx, 'submissions', { id: verified.id, mostAttempts }))
+    verified !== undefined && (await countAttemptById(tx, 'submissions', { id: verified.id, maxAttempts }))
       ? verified
       : undefined;
   const entered = countedOnVerified && codeEnteredFor(codes, countedOnVerified);
@@ -267,7 +263,7 @@ async function completeByCode(
   // Another tab completed the challenge a moment ago, with another of its codes.
   if (completed === undefined) return findLeadAgain(tx, code.email, idToComplete, by, sinceFormMs);
   if (completed.is_suppressed) await liftSuppressions(tx, listedAddress);
-  return { ...(await mergeAndAnnounceLead(tx, completed, isForBrowser, visitor, now, parts)), sinceFormMs };
+  return { ...(await mergeLeadAndNotify(tx, completed, isForBrowser, visitor, now, parts)), sinceFormMs };
 }
 
 /** Finds the lead again, if the challenge is verified. */
@@ -283,11 +279,11 @@ async function findLeadAgain(
   const leadId = await findLeadId(tx, email);
   if (leadId === undefined) return WRONG_CODE;
   if (by === 'challenge') await giveAttemptBack(tx, challengeId);
-  return { type: 'verified', leadId, sinceFormMs, isReadingNoted: false };
+  return { type: 'verified', leadId, sinceFormMs, isReadingRecorded: false };
 }
 
 /** Creates or updates the lead, and queues the guide, the webhooks and the operator's mail. */
-async function mergeAndAnnounceLead(
+async function mergeLeadAndNotify(
   tx: Db,
   challenge: Challenge,
   isSameBrowser: boolean,
@@ -296,7 +292,7 @@ async function mergeAndAnnounceLead(
   { campaign, config, webhooks }: VerifyParts,
 ): Promise<Omit<Verified, 'sinceFormMs'>> {
   const newId = newIdAt(now);
-  // firstReadAt is stored only for a new lead. A known lead keeps the time that it has, or null.
+  // firstReadAt is stored only for a new lead. A known lead keeps its time, or null.
   const { id: leadId, first_read_at: firstReadAt } = await mergeLead(tx, challenge, {
     leadId: newId,
     verifiedFromAddress: clientAddress,
@@ -311,9 +307,9 @@ async function mergeAndAnnounceLead(
   }
   const isNew = leadId === newId;
   await webhooks.queue(tx, { type: isNew ? 'lead.verified' : 'lead.updated', leadId, now });
-  // For a lead who has verified before, routes.ts notes the reading.
+  // For a known lead, routes.ts records the reading.
   if (isNew && firstReadAt !== null) await webhooks.queue(tx, { type: 'lead.read', leadId, now });
   if (config.newLeadEmail === 'each' && isNew)
     await queueNewLeadMail(tx, { leadId, recipients: config.operatorEmails, now });
-  return { type: 'verified', leadId, isReadingNoted: firstReadAt !== null };
+  return { type: 'verified', leadId, isReadingRecorded: firstReadAt !== null };
 }

@@ -1,6 +1,6 @@
 // Mailing codes to strangers harms them and our reputation with mail servers, yet each request in a list bomb looks normal.
 // A stranger is an e-mail address whose code nobody has entered. With too many codes, or too few entered, every code costs a
-// proof of work (decision 0009, `npm run stress:attacks breaker`).
+// proof of work (decision 0009). Measured by `npm run stress:attacks breaker`.
 import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
@@ -24,9 +24,9 @@ export type BreakerReason = 'too many codes a minute' | 'too few codes entered';
 
 export type Breaker = {
   /**
-   * Returns true if a code for this visitor requires a proof of work. All processes share the general state through the
-   * database. Even while the breaker is closed, a network that requests codes for many strangers must do the work. Every call
-   * that returns false counts as one more stranger of the network until the next check of the database.
+   * Returns true if a code for this visitor requires a proof of work. The database tells all processes whether the breaker is
+   * open. While it is closed, only networks that request codes for many strangers must do the work. Every call that returns
+   * false counts as one more stranger of the network until the next check of the database.
    */
   readonly needsProofOfWork: (clientAddress: string) => Promise<boolean>;
 };
@@ -52,27 +52,27 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   // Operators behind a proxy that hides the visitors' IP addresses set this limit to 0. Each code then counts as a network.
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? customerNetworkOf(code.client_address) : code.email;
-  const readCodes = (from: number, to: number) => newestCodes(db, { from, to, most: BREAKER.sample });
+  const readCodes = (from: number, to: number) => newestCodes(db, { from, to, limit: BREAKER.sample });
   /** Returns weighted numbers, so a network with many strangers counts as a few (strangers.ts). */
   const readPeople = async (from: number, to: number) =>
     peopleByDomain(await readCodes(from, to), networkOfCode);
 
-  let lastLook = Number.NEGATIVE_INFINITY;
-  let runningLook: Promise<void> | null = null;
+  let lastCheckAt = Number.NEGATIVE_INFINITY;
+  let runningCheck: Promise<void> | null = null;
   let open = false;
   let strangersOf = new Map<string, number>();
   let usual: { readonly foundAt: number; readonly threshold: Threshold } | null = null;
 
-  /** Requests that arrive during a look wait for its result. After a failure, the next request looks again. */
-  async function lookTogether(now: number): Promise<void> {
-    runningLook ??= look(now).finally(() => {
-      runningLook = null;
+  /** Requests that arrive during a check wait for its result. After a failure, the next request checks again. */
+  async function checkOnce(now: number): Promise<void> {
+    runningCheck ??= check(now).finally(() => {
+      runningCheck = null;
     });
-    await runningLook;
-    lastLook = now;
+    await runningCheck;
+    lastCheckAt = now;
   }
 
-  async function look(now: number): Promise<void> {
+  async function check(now: number): Promise<void> {
     const state = await readWindow(db, OPEN_KEY, now);
     open = state.count > 0;
     if (open) return;
@@ -96,14 +96,13 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     return null;
   }
 
-  /** Ignores a minute whose codes come mostly from a few networks, which reach their own limits. */
+  /** Ignores a minute if a few networks requested most of its codes, because they reach their own limits. */
   async function areTooManyAMinute(now: number): Promise<boolean> {
     const span = { from: now - MINUTE_MS, to: now + MINUTE_MS };
-    if ((await codeStatistics(db, { ...span, most: codesPerMinute })).sent < codesPerMinute) return false;
+    if ((await codeStatistics(db, { ...span, limit: codesPerMinute })).sent < codesPerMinute) return false;
     const codes = await readCodes(span.from, span.to);
     const mostOfANetwork = Math.max(1, codes.length * BREAKER.minuteShareOfANetwork);
     const counts = countBy(codes, networkOfCode);
-    // In codes.
     const cappedCount = [...counts.values()].reduce((sum, count) => sum + Math.min(count, mostOfANetwork), 0);
     return cappedCount >= codes.length / 2;
   }
@@ -153,7 +152,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     needsProofOfWork: async (clientAddress) => {
       if (codesPerMinute === 0 && unenteredPercent === 0) return false;
       const now = clock();
-      if (Math.abs(now - lastLook) >= BREAKER.lookEveryMs) await lookTogether(now);
+      if (Math.abs(now - lastCheckAt) >= BREAKER.checkEveryMs) await checkOnce(now);
       return open || chargeNetwork(clientAddress);
     },
   };

@@ -7,7 +7,7 @@ import { HOUR_MS } from '#server/platform/time.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { issueCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { createWaitInWords } from '#server/http/errors.ts';
+import { createFormatWait } from '#server/http/errors.ts';
 import { createCountedLimits, type CountedLimits } from '#server/limits/limits.ts';
 import { networkOf } from '#server/platform/ip-addresses.ts';
 import { ENGINES, withDatabase } from '#testing/databases.ts';
@@ -33,7 +33,7 @@ it('a waiting time is shown in everyday words', () => {
     [5399, 'in 90 minutes'],
     [5400, 'in 2 hours'],
   ] as const)
-    assert.equal(createWaitInWords('en')(seconds), words);
+    assert.equal(createFormatWait('en')(seconds), words);
 });
 
 const SECRETS = deriveSecrets([TEST_SECRET]);

@@ -24,20 +24,18 @@ import {
 const ALLOWED: LimitOutcome = { type: 'allowed' };
 
 export type CountedLimits = {
-  /** Counts a form. */
   readonly countFormOfNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /** Returns the newest codes first, including codes from before an erasure. */
   readonly readCodesSent: (db: Db, email: string, now: number) => Promise<readonly Code[]>;
   /**
-   * For the hour, a code counts from its creation. For the day, it counts until 24 hours after its expiry. Therefore at most a
-   * day's number of codes is live in any 24 hours.
+   * For the hourly limit, a code counts for an hour after its creation; for the daily limit, until 24 hours after its expiry.
+   * Therefore no more codes than the daily limit are live in any 24 hours.
    * @param codes from {@link readCodesSent}, newest first
    */
   readonly checkCodesSent: (codes: readonly Code[], now: number) => LimitOutcome;
-  /** Counts an entry of digits. */
   readonly countEntryOfNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * Counts an attempt of a browser that has no challenge itself. All such browsers share the attempts for an e-mail address:
+   * Counts an attempt of a browser without its own challenge. All such browsers share the attempts for an e-mail address:
    * CODE_ATTEMPTS per code lifetime and four times as many in 24 hours. Call this under lockNames, and commit before comparing.
    * @returns mayCompare: depends only on attempts made while a code was live, so a stranger cannot use up the attempts for a later
    * code. ifWrong: depends on all attempts, so the response doesn't reveal whether a visitor is waiting for a code
@@ -49,15 +47,14 @@ export type CountedLimits = {
     now: number,
   ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
   /**
-   * Returns true if some of a code's shared attempts, or all of a day's, are used up. Asking again then mails a new code, which
-   * is sure to help.
+   * Returns true if any of a code's shared attempts, or all of the day's, are used up. Then only a new code is certain to work.
    */
-  readonly cannotPromiseSharedAttempts: (db: Db, email: string, now: number) => Promise<boolean>;
+  readonly mayLackSharedAttempts: (db: Db, email: string, now: number) => Promise<boolean>;
   /**
    * Gives back a successful attempt.
    * @param mayCompare from {@link countSharedAttempt}
    */
-  readonly forgiveSharedAttempt: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
+  readonly giveSharedAttemptBack: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
   /** 0 means no limit. A resend never resets wrong attempts. */
   readonly attemptsPerChallenge: number;
   readonly isExhausted: (challenge: Challenge | undefined) => challenge is Challenge;
@@ -107,7 +104,7 @@ export function createCountedLimits(
       newestCodesOf(
         db,
         { emails: [email, ...pseudonymsOf(secrets, email)] },
-        { unexpiredAt: now - DAY_MS, limitAtLeast: leadsPerEmailPerDay },
+        { unexpiredAt: now - DAY_MS, minLimit: leadsPerEmailPerDay },
         now,
       ),
 
@@ -143,13 +140,13 @@ export function createCountedLimits(
       return { mayCompare, ifWrong: freeAt > now ? exceededUntil(freeAt, now) : ALLOWED };
     },
 
-    cannotPromiseSharedAttempts: async (db, email, now) => {
+    mayLackSharedAttempts: async (db, email, now) => {
       if (codeAttempts === 0) return false;
       const [triedNow, triedInADay] = await readSlidingWindows(db, sharedAttempts(email).tried, now);
       return triedNow.count > 0 || triedInADay.count >= attemptsPerDay;
     },
 
-    forgiveSharedAttempt: (tx, email, mayCompare, now) => {
+    giveSharedAttemptBack: (tx, email, mayCompare, now) => {
       const { tried, compared, notCompared } = sharedAttempts(email);
       return uncountInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
     },

@@ -26,15 +26,15 @@ type People = { readonly strangers: readonly Person[]; readonly entered: readonl
  * @param codes newest first
  */
 export function findPeople(codes: readonly MailedCode[], networkOfCode: NetworkOfCode): People {
-  const addresses = new Map<string, { network: string; entered: boolean }>();
+  const emails = new Map<string, { network: string; entered: boolean }>();
   for (const code of codes) {
-    const known = addresses.get(code.email);
+    const known = emails.get(code.email);
     if (known) known.entered ||= code.used_at !== null;
-    else addresses.set(code.email, { network: networkOfCode(code), entered: code.used_at !== null });
+    else emails.set(code.email, { network: networkOfCode(code), entered: code.used_at !== null });
   }
   const strangers: Person[] = [];
   const entered = new Map<string, Person>();
-  for (const [email, { network, entered: hasEntered }] of addresses) {
+  for (const [email, { network, entered: hasEntered }] of emails) {
     const person = { network, domain: registeredDomainOf(email) };
     if (hasEntered) entered.set(mailboxOf(email), person);
     else strangers.push(person);
@@ -51,7 +51,7 @@ export function peopleByDomain(
   const enteredOf = countBy(people.entered, ({ network }) => network);
   const weightOf = (count = 0) => (count === 0 ? 1 : Math.min(1, WEIGHTS.mostOfANetwork / count));
   const strangerWeight = (network: string) => weightOf(strangersOf.get(network));
-  // Weighs entered codes no more than strangers, which keeps the ratio, so an office doesn't open the breaker.
+  // Entered codes weigh no more than strangers. This keeps their ratio, so an office doesn't open the breaker.
   const enteredWeight = (network: string) =>
     Math.min(strangerWeight(network), weightOf(enteredOf.get(network)));
 
@@ -92,7 +92,7 @@ function registeredDomainOf(email: string): string {
   return getDomain(host, { extractHostname: false }) ?? host;
 }
 
-/** Providers deliver `a.da+guide@` to `ada@`. Merging two people by mistake costs one entered code. */
+/** Providers deliver `a.da+guide@` to `ada@`. If two people are merged by mistake, only one entered code is lost. */
 function mailboxOf(email: string): string {
   const at = email.lastIndexOf('@');
   return `${email.slice(0, at).replace(/\+.*$/, '').replaceAll('.', '')}@${email.slice(at + 1)}`;

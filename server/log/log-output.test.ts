@@ -24,7 +24,7 @@ if (process.send !== undefined && process.argv[2] === 'write') {
   const output = openLogOutput(({ count, since, until: end }) =>
     output.write(`${JSON.stringify({ lost: count, ms: end - since })}\n`),
   );
-  process.on('exit', output.writeRest);
+  process.on('exit', output.flush);
   let number = 0;
   process.on('message', (order: Order) => {
     if (order.type === 'exit') process.exit(0);
@@ -105,7 +105,7 @@ function tests(): void {
       }
     }));
 
-  it('a line of megabytes does not silence the log', () =>
+  it('the log continues after a line of several megabytes', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       const descriptor = openSync(file, 'w');

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { sql } from 'kysely';
 import * as z from 'zod';
 
-import { createLogger, createSay, describeError } from '#server/log/logger.ts';
+import { createLogger, createAnnounce, describeError } from '#server/log/logger.ts';
 import { withDatabase } from '#testing/databases.ts';
 import { createVisitor, filledForm } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -145,8 +145,8 @@ onEachEngine('failures', ({ test, engine }) => {
 
 it('the log on a terminal consists of sentences instead of JSON', () => {
   const lines: unknown[] = [];
-  const say = createSay({ isTTY: true, write: (line: unknown) => lines.push(line) > 0 });
-  say('Ready.');
-  say('The secret is short.', 'warn');
+  const announce = createAnnounce({ isTTY: true, write: (line: unknown) => lines.push(line) > 0 });
+  announce('Ready.');
+  announce('The secret is short.', 'warn');
   assert.deepEqual(lines, ['Ready.\n', 'Warning: The secret is short.\n']);
 });

@@ -16,9 +16,9 @@ export type LoggedError = {
   readonly errors?: readonly LoggedError[];
 };
 
-const DEEPEST = 4;
-const MOST_ERRORS = 5;
-const MOST_FRAMES = 20;
+const MAX_DEPTH = 4;
+const MAX_ERRORS = 5;
+const MAX_FRAMES = 20;
 
 /**
  * Reduces a thrown value to its loggable parts: numbers, and texts in a format too narrow for sentences, addresses or codes.
@@ -26,9 +26,9 @@ const MOST_FRAMES = 20;
 export function describeError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return { type: `thrown ${typeof thrown}` };
   const { code, errcode } = thrown as { code?: unknown; errcode?: unknown };
-  const { table, constraint } = placeInSchema(thrown);
+  const { table, constraint } = schemaLocation(thrown);
   const stack = framesOf(thrown);
-  const goesDeeper = depth < DEEPEST;
+  const canRecurse = depth < MAX_DEPTH;
   return {
     type: identifier(thrown.constructor.name) ?? 'Error',
     ...(isCode(code) && { code }),
@@ -36,10 +36,10 @@ export function describeError(thrown: unknown, depth = 0): LoggedError {
     ...(table !== undefined && { table }),
     ...(constraint !== undefined && { constraint }),
     ...(stack.length > 0 && { stack }),
-    ...(goesDeeper && thrown.cause !== undefined && { cause: describeError(thrown.cause, depth + 1) }),
-    ...(goesDeeper &&
+    ...(canRecurse && thrown.cause !== undefined && { cause: describeError(thrown.cause, depth + 1) }),
+    ...(canRecurse &&
       thrown instanceof AggregateError && {
-        errors: thrown.errors.slice(0, MOST_ERRORS).map((error) => describeError(error, depth + 1)),
+        errors: thrown.errors.slice(0, MAX_ERRORS).map((error) => describeError(error, depth + 1)),
       }),
   };
 }
@@ -66,7 +66,7 @@ const SQLITE_CONSTRAINTS: Readonly<Record<number, string>> = {
   2067: 'UNIQUE',
 };
 
-function placeInSchema(error: Error): { table?: string | undefined; constraint?: string | undefined } {
+function schemaLocation(error: Error): { table?: string | undefined; constraint?: string | undefined } {
   const { errcode, table, constraint } = error as { errcode?: number; table?: unknown; constraint?: unknown };
   if (typeof errcode !== 'number') return { table: identifier(table), constraint: identifier(constraint) };
   if ((errcode & 0xff) !== SQLITE_CONSTRAINT) return {};
@@ -87,16 +87,16 @@ function framesOf({ message, stack = '' }: Error): string[] {
     .slice(start < 0 ? 0 : start + message.length)
     .split('\n')
     .filter((line) => FRAME.test(withoutScopes(line)))
-    .slice(0, MOST_FRAMES)
+    .slice(0, MAX_FRAMES)
     .map((line) => line.trim());
 }
 
-const NO_WORDS = 'This error has no message.';
+const NO_MESSAGE = 'This error has no message.';
 
-/** @param args as pino accepts them: (error, words?), ({ err, … }, words?, …values) or (words, …values) */
-function withoutMessages(args: unknown[]): unknown[] {
+/** @param args as pino accepts them: (error, message?), ({ err, … }, message?, …values) or (message, …values) */
+function withoutErrorMessages(args: unknown[]): unknown[] {
   const [first, ...rest] = args;
-  if (first instanceof Error) return withoutMessages([{ err: first }, ...rest]);
+  if (first instanceof Error) return withoutErrorMessages([{ err: first }, ...rest]);
   const fields: [string, unknown][] =
     typeof first === 'object' && first !== null ? Object.entries(first) : [];
   const errors = [...fields.map(([, value]) => value), ...rest].filter((value) => value instanceof Error);
@@ -104,19 +104,19 @@ function withoutMessages(args: unknown[]): unknown[] {
   const described = Object.fromEntries(
     fields.map(([key, value]) => [key, value instanceof Error ? describeError(value) : value]),
   );
-  const [words, ...values] = rest.map((value) =>
+  const [message, ...values] = rest.map((value) =>
     value instanceof Error ? describeError(value).type : value,
   );
-  // Fastify logs some errors with their message as the words.
+  // Fastify logs some errors with their own message.
   const quotesAnError =
-    words === undefined || errors.some((error) => error.message !== '' && error.message === words);
-  return [fields.length > 0 ? described : first, quotesAnError ? NO_WORDS : words, ...values];
+    message === undefined || errors.some((error) => error.message !== '' && error.message === message);
+  return [fields.length > 0 ? described : first, quotesAnError ? NO_MESSAGE : message, ...values];
 }
 
-export type Say = (sentence: string, level?: 'info' | 'warn') => void;
+export type Announce = (sentence: string, level?: 'info' | 'warn') => void;
 
-/** @param output a terminal gets plain lines; any other output gets log lines, so programs can parse it all */
-export function createSay(output: Pick<LogOutput, 'isTTY' | 'write'>): Say {
+/** @param output a terminal gets plain sentences; anything else gets log lines, so that programs can parse the whole output */
+export function createAnnounce(output: Pick<LogOutput, 'isTTY' | 'write'>): Announce {
   if (!output.isTTY) {
     const logger = pino({ base: null }, output);
     return (sentence, level = 'info') => logger[level](sentence);
@@ -135,7 +135,7 @@ export function createLogger(level: string, destination: DestinationStream): Log
     hooks: {
       // Runs before pino copies an error's message.
       logMethod(this: Logger, args: unknown[], method: (...args: unknown[]) => void): void {
-        method.apply(this, withoutMessages(args));
+        method.apply(this, withoutErrorMessages(args));
       },
     },
   };
@@ -144,11 +144,14 @@ export function createLogger(level: string, destination: DestinationStream): Log
 
 export function openServerLog(
   level: string,
-): { readonly logger: Logger; readonly say: Say } & Pick<LogOutput, 'linesLost' | 'writeRest'> {
+): { readonly logger: Logger; readonly announce: Announce } & Pick<LogOutput, 'linesLost' | 'flush'> {
   const output = openLogOutput(({ count, since, until }) =>
-    say(`${count} log lines could not be written between ${isoTime(since)} and ${isoTime(until)}.`, 'warn'),
+    announce(
+      `${count} log lines could not be written between ${isoTime(since)} and ${isoTime(until)}.`,
+      'warn',
+    ),
   );
-  const say = createSay(output);
-  const { linesLost, writeRest } = output;
-  return { logger: createLogger(level, output), say, linesLost, writeRest };
+  const announce = createAnnounce(output);
+  const { linesLost, flush } = output;
+  return { logger: createLogger(level, output), announce, linesLost, flush };
 }

@@ -13,7 +13,7 @@ import type { Config } from '#server/settings/settings.ts';
 import { API } from '#shared/api.ts';
 
 export type Metrics = {
-  readonly requestAnswered: (request: {
+  readonly requestCompleted: (request: {
     readonly method: string;
     readonly route: string;
     readonly status: number;
@@ -32,11 +32,11 @@ export type Metrics = {
    * Serves the metrics and starts watching memory, garbage collection and event-loop lag. Resolves once the port is open.
    * Call this once.
    */
-  readonly serve: (app: Probed, options: MetricsServerOptions) => Promise<MetricsServer>;
+  readonly serve: (app: HealthApp, options: MetricsServerOptions) => Promise<MetricsServer>;
 };
 
 /** Reading more codes would slow down the scrape; a sample of this size yields the same share. */
-const MAX_CODES_READ = 10_000;
+const CODE_SAMPLE_SIZE = 10_000;
 
 type MetricsConfig = Pick<Config, 'codeTtlSeconds' | 'webhooks'> & { readonly logLinesLost: () => number };
 
@@ -62,7 +62,7 @@ export function createMetrics(
   };
 }
 
-const metersOf = (registry: Registry) => ({
+const metricFactories = (registry: Registry) => ({
   counter: (name: string, help: string, ...labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers: [registry] }),
   gauge: (name: string, help: string, ...labelNames: string[]) =>
@@ -72,7 +72,7 @@ const metersOf = (registry: Registry) => ({
 });
 
 function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve'> {
-  const { counter, gauge, histogram } = metersOf(registry);
+  const { counter, gauge, histogram } = metricFactories(registry);
   const requests = histogram(
     'lead_page_request_seconds',
     'Answered requests, by method, route and status.',
@@ -130,7 +130,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve
   for (const reason of ['too many codes a minute', 'too few codes entered']) breaker.inc({ reason }, 0);
   for (const reason of ['network', 'process']) refusedConnections.inc({ reason }, 0);
   return {
-    requestAnswered: ({ ms, ...labels }) => requests.observe(labels, ms / 1000),
+    requestCompleted: ({ ms, ...labels }) => requests.observe(labels, ms / 1000),
     limitHit: (limit) => limits.inc({ limit }),
     codeEntered: (afterMs) => entered.observe(Math.max(0, afterMs) / 1000),
     mail: ({ type, queuedForMs, errorClass }) => {
@@ -148,15 +148,15 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve
   };
 }
 
-/** Outbox and codes are shared by all processes, so these are read from the database at each scrape. */
+/** All processes share the outbox and the codes, so each scrape reads them from the database. */
 function createStateMetrics(
   registry: Registry,
   { db, writes }: Pick<OpenDatabase, 'db' | 'writes'>,
   clock: () => number,
   { codeTtlSeconds, webhooks, logLinesLost }: MetricsConfig,
 ): () => Promise<void> {
-  const { counter, gauge } = metersOf(registry);
-  const logLines = counter(
+  const { counter, gauge } = metricFactories(registry);
+  const linesLost = counter(
     'lead_page_log_lines_lost_total',
     'Log lines that could not be written, for example because the disk is full.',
   );
@@ -187,14 +187,14 @@ function createStateMetrics(
       events.set({ state: 'dead' }, counts.dead);
     }
     const to = clock() - codeTtlSeconds * 1000;
-    const codes = await codeStatistics(db, { from: to - HOUR_MS, to, most: MAX_CODES_READ });
+    const codes = await codeStatistics(db, { from: to - HOUR_MS, to, limit: CODE_SAMPLE_SIZE });
     decided.set({ outcome: 'entered' }, codes.entered);
     decided.set({ outcome: 'expired' }, codes.sent - codes.entered);
   };
 
   return async () => {
-    logLines.reset();
-    logLines.inc(logLinesLost());
+    linesLost.reset();
+    linesLost.inc(logLinesLost());
     writable.set(writes.fault() === null ? 1 : 0);
     try {
       await readDatabase();
@@ -210,7 +210,7 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8', 'cache-co
 
 type MetricsPage = { readonly contentType: string; readonly body: string };
 
-type Probed = Pick<FastifyInstance, 'inject'>;
+type HealthApp = Pick<FastifyInstance, 'inject'>;
 
 type MetricsServerOptions = {
   readonly port: number;
@@ -224,12 +224,12 @@ export type MetricsServer = {
 };
 
 /**
- * A separate port, so the public port cannot expose metrics by mistake. Also serves health and liveness, in case all public
- * connections are in use. Resolves once it listens.
+ * Uses a separate port, so the public port cannot expose metrics by mistake. Also serves health and liveness, in case all
+ * public connections are in use. Resolves once the port is open.
  */
 async function startMetricsServer(
   render: () => Promise<MetricsPage>,
-  app: Probed,
+  app: HealthApp,
   { port, host, isStopping = () => false }: MetricsServerOptions,
 ): Promise<MetricsServer> {
   const pages = new Map<string | undefined, (response: ServerResponse) => Promise<unknown>>(
@@ -240,9 +240,9 @@ async function startMetricsServer(
       },
       [API.live]: async (response) => response.writeHead(200, JSON_TYPE).end('{"status":"ok"}'),
       [API.health]: async (response) => {
-        const answer = await app.inject(API.health).catch(() => null);
-        if (answer === null) response.writeHead(503, TEXT_TYPE).end('This process is stopping.');
-        else response.writeHead(answer.statusCode, answer.headers).end(answer.rawPayload);
+        const health = await app.inject(API.health).catch(() => null);
+        if (health === null) response.writeHead(503, TEXT_TYPE).end('This process is stopping.');
+        else response.writeHead(health.statusCode, health.headers).end(health.rawPayload);
       },
     }),
   );

@@ -17,7 +17,7 @@ import type { LetterKind, LetterParts } from '#server/mail/templates/letter.ts';
 import { newLeadKind } from '#server/mail/templates/new-lead-mail.ts';
 import { noticeKind } from '#server/mail/templates/notice-mail.ts';
 import { reportKind } from '#server/mail/templates/report-on-request.ts';
-import { isAboutAddress, keptReply } from '#server/platform/mail-server-answers.ts';
+import { isAboutAddress, storedReply } from '#server/platform/mail-server-replies.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
@@ -92,7 +92,7 @@ async function deliverMail(
   const { id, recipient } = mail;
 
   const finish = (state: Exclude<OutboxState, 'queued'>, reply: string, tx = db): Promise<boolean> =>
-    endLease(tx, 'outbox', { id, leaseId }, { state, reply: keptReply(reply), finished_at: clock() });
+    endLease(tx, 'outbox', { id, leaseId }, { state, reply: storedReply(reply), finished_at: clock() });
 
   const kind = KINDS[mail.kind];
   // Its lease expires, so it waits for the release that knows its kind.
@@ -132,7 +132,7 @@ async function deliverMail(
     case 'failed for now': {
       const dueAt = stopSignal.aborted ? now : now + backOffMs(WAITS_MS, mail.attempts, parts.random);
       const times = { due_at: dueAt, turn_at: Math.max(mail.turn_at, dueAt) };
-      const failure = { reply: keptReply(outcome.reason), error_class: outcome.errorClass };
+      const failure = { reply: storedReply(outcome.reason), error_class: outcome.errorClass };
       await endLease(db, 'outbox', { id, leaseId }, { ...times, ...failure });
       onEvent({ type: 'failed for now', errorClass: outcome.errorClass });
     }
@@ -159,7 +159,7 @@ async function suppressDeadAddress(
     await lockNames(tx, email);
     if (!(await finish(tx))) return;
     const keys = pseudonymsOf(secrets, email);
-    if (!(await suppress(tx, { keys, reason: 'bounced', email, note: keptReply(reply), now }))) return;
+    if (!(await suppress(tx, { keys, reason: 'bounced', email, note: storedReply(reply), now }))) return;
     const leadId = await findLeadId(tx, email);
     if (leadId !== undefined) await onLeadBounced(tx, { leadId, now });
   });

@@ -15,7 +15,7 @@ import { SMTP_CONNECTIONS } from '#server/jobs/mail-jobs.ts';
 import { dkimOptions } from '#server/mail/dkim-key.ts';
 import { bareHost } from '#server/platform/ip-addresses.ts';
 import { domainOf } from '#server/platform/text.ts';
-import { type AnswerMeaning, isAboutUs, meaningOf } from '#server/platform/mail-server-answers.ts';
+import { type ReplyMeaning, isAboutUs, meaningOf } from '#server/platform/mail-server-replies.ts';
 import { makeWholeFolderPrivate } from '#server/platform/files.ts';
 import { needsTls } from '#server/settings/connection-urls.ts';
 import type { Config, Mailbox } from '#server/settings/settings.ts';
@@ -46,7 +46,7 @@ type MailSendOutcome =
       readonly type: 'refused';
       readonly reason: string;
       readonly errorClass: string;
-      readonly meaning: AnswerMeaning;
+      readonly meaning: ReplyMeaning;
     };
 
 export type Mailer = {

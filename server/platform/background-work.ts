@@ -5,18 +5,21 @@ export type WakeLoop = {
   readonly stop: () => Promise<void>;
 };
 
-/** @param parts pollMs: pause after a round. onError: receives a round's error, after which the loop continues */
-export function startWakeLoop(parts: {
-  pollMs: number;
-  work: () => Promise<void>;
-  onError: (error: unknown) => void;
+/** Runs the work again after a pause of `pollMs`, or when woken. The loop continues after an error. */
+export function startWakeLoop({
+  pollMs,
+  work,
+  onError,
+}: {
+  readonly pollMs: number;
+  readonly work: () => Promise<void>;
+  readonly onError: (error: unknown) => void;
 }): WakeLoop {
-  const { pollMs, work, onError } = parts;
   let stopping = false;
   let wake = (): void => {};
   const run = async (): Promise<void> => {
     while (!stopping) {
-      // Before the round, so a call during the round is not missed.
+      // Set before the work begins, so a call during the work is not missed.
       const woken = Promise.withResolvers<void>();
       wake = woken.resolve;
       await work().catch(onError);
@@ -36,31 +39,32 @@ export function startWakeLoop(parts: {
   };
 }
 
-/** Runs the work once at a time. Calls during a run share the next one. */
+/** Never runs the work twice at a time. Calls during a run share the next run. */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let newest: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
-  const begin = () => {
+  const startNext = () => {
     next = null;
     return work();
   };
   return () => {
-    newest = next ??= newest.then(begin, begin);
+    newest = next ??= newest.then(startNext, startNext);
     return newest;
   };
 }
 
-// Lets background work run without slowing visitors. Without these rests, sealing 3,000 consents delayed one flow in a
-// hundred by a third.
+const PAUSE_FACTOR = 5;
+const MAX_PAUSE_MS = 500;
 
-const RESTS = 5;
-const MOST_REST_MS = 500;
-
-/** @returns a function to await after each piece of work: it pauses for five times as long as the work took */
-export function createRests(): () => Promise<void> {
-  let begun = performance.now();
+/**
+ * Keeps background work from slowing visitors. Without these pauses, sealing 3,000 consents delayed one flow in a hundred by a
+ * third.
+ * @returns a function to await after each piece of work: it pauses for five times as long as the work took
+ */
+export function createThrottle(): () => Promise<void> {
+  let startedAt = performance.now();
   return async () => {
-    await wait(Math.min((performance.now() - begun) * RESTS, MOST_REST_MS));
-    begun = performance.now();
+    await wait(Math.min((performance.now() - startedAt) * PAUSE_FACTOR, MAX_PAUSE_MS));
+    startedAt = performance.now();
   };
 }

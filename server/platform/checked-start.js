@@ -1,6 +1,6 @@
 // The server and the desk run this file first. It is plain JavaScript, so even an old Node can report that it is too old.
 import { readFileSync } from 'node:fs';
-// Namespaces, because a named import of a function that an old Node lacks would fail before the check of its version.
+// Imported as namespaces, because a named import that an old Node lacks would fail before its version is checked.
 import * as module from 'node:module';
 import * as net from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -42,19 +42,19 @@ function readPackage(file) {
 }
 
 /**
- * Ends the process with a sentence if Node or the packages are wrong; otherwise runs the rest.
+ * Ends the process with a sentence if Node or a package has the wrong version; otherwise runs the program.
  * @param {object} start
- * @param {'server' | 'desk'} start.name for the sentence
- * @param {boolean} start.serves whether it listens: a desk command starts a tenth sooner without Fastify
- * @param {() => Promise<unknown>} start.run imports the rest
+ * @param {'server' | 'desk'} start.name
+ * @param {boolean} start.serves false for a desk command, which starts a tenth faster without Fastify
+ * @param {() => Promise<unknown>} start.run imports the program
  */
-export async function startChecked({ name: what, serves, run }) {
+export async function startChecked({ name: program, serves, run }) {
   /**
    * @param {string} sentence
    * @returns {never}
    */
   function refuse(sentence) {
-    process.stderr.write(`The ${what} cannot start:\n  - ${sentence}\n`);
+    process.stderr.write(`The ${program} cannot start:\n  - ${sentence}\n`);
     process.exit(1);
   }
 
@@ -94,7 +94,7 @@ export async function startChecked({ name: what, serves, run }) {
     if (name !== undefined) refuse(`The package ${name} is missing. ${INSTALL}`);
     // main.ts logs the error, and the desk prints it.
     if (process.listenerCount('uncaughtException') > 0) throw error;
-    const { explainSystemFailure, linesOf, describeFault } = await import('./system-errors.ts');
-    refuse(explainSystemFailure(error) ?? describeFault(linesOf(error)));
+    const { explainSystemFailure, stackOf, describeBug } = await import('./system-errors.ts');
+    refuse(explainSystemFailure(error) ?? describeBug(stackOf(error)));
   }
 }

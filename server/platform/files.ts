@@ -5,7 +5,7 @@ import { errorCode } from '#server/platform/system-errors.ts';
 
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
 
-const FOR_OTHERS = 0o077;
+const PERMISSIONS_OF_OTHERS = 0o077;
 
 export function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -14,9 +14,9 @@ export function makePrivateFolder(folder: string): void {
 /** Removes other users' permissions. Ignores missing files, and files that belong to another user. */
 export function makePrivate(name: string): void {
   const mode = modeOf(name);
-  if (mode === null || (mode & FOR_OTHERS) === 0) return;
+  if (mode === null || (mode & PERMISSIONS_OF_OTHERS) === 0) return;
   try {
-    chmodSync(name, mode & ~FOR_OTHERS);
+    chmodSync(name, mode & ~PERMISSIONS_OF_OTHERS);
   } catch (error) {
     if (!['EPERM', 'EACCES', 'EROFS'].includes(errorCode(error) ?? '')) throw error;
   }
@@ -52,12 +52,12 @@ export function flushToDisk(fileOrFolder: string): void {
   closeSync(descriptor);
 }
 
-export function openToOthers(names: readonly string[]): string[] {
+export function readableByOthers(names: readonly string[]): string[] {
   if (process.platform === 'win32') return [];
-  return names.filter((name) => ((modeOf(name) ?? 0) & FOR_OTHERS) !== 0);
+  return names.filter((name) => ((modeOf(name) ?? 0) & PERMISSIONS_OF_OTHERS) !== 0);
 }
 
-export const describeOpenToOthers = (name: string): string =>
+export const describeReadableByOthers = (name: string): string =>
   `Other users of this machine can read ${name}. Unless they need access, remove it: chmod go= ${name}`;
 
 const modeOf = (name: string): number | null => {

@@ -13,13 +13,13 @@ export const exceededUntil = (endsAt: number, now: number): LimitOutcome => ({
  * Counts in bounded memory, for events that are not worth a database row. The first event after a window's end begins the next.
  */
 export function createNetworkLimit({
-  most,
+  max,
   windowMs,
-  mostNetworks,
+  maxNetworks,
 }: {
-  readonly most: number;
+  readonly max: number;
   readonly windowMs: number;
-  readonly mostNetworks: number;
+  readonly maxNetworks: number;
 }): (clientAddress: string, now: number) => LimitOutcome {
   const windows = new Map<string, { readonly startedAt: number; count: number }>();
 
@@ -28,14 +28,14 @@ export function createNetworkLimit({
     const known = windows.get(network);
     // The absolute difference also ends a window that began before the clock was set back.
     if (known !== undefined && Math.abs(now - known.startedAt) < windowMs) {
-      if (known.count >= most) return exceededUntil(known.startedAt + windowMs, now);
+      if (known.count >= max) return exceededUntil(known.startedAt + windowMs, now);
       known.count += 1;
       return { type: 'allowed' };
     }
     windows.delete(network);
     windows.set(network, { startedAt: now, count: 1 });
     const [oldest] = windows.keys();
-    if (windows.size > mostNetworks && oldest !== undefined) windows.delete(oldest);
+    if (windows.size > maxNetworks && oldest !== undefined) windows.delete(oldest);
     return { type: 'allowed' };
   };
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
-import { explainSystemFailure, explainWriting } from '#server/platform/system-errors.ts';
+import { explainSystemFailure, explainWriteFailure } from '#server/platform/system-errors.ts';
 import { distFolder } from '#server/http/releases.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -51,12 +51,12 @@ it('an error of the operating system is explained with the file and the action',
   ] as const)
     assert.equal(explainSystemFailure(error), sentence);
   assert.equal(
-    explainWriting(failing('EFBIG', 'write'), 'x.csv'),
+    explainWriteFailure(failing('EFBIG', 'write'), 'x.csv'),
     'x.csv cannot be written: it would be larger than this user or this disk allows. Raise the limit (ulimit -f), or choose another place.',
   );
 });
 
-it('npm run build says first that a campaign with mistakes changes nothing', () =>
+it('npm run build first reports that a campaign with mistakes changes nothing', () =>
   inFolder((folder) => {
     const campaign = copyCampaign(folder);
     writeFileSync(path.join(campaign, 'consent.yaml'), 'txet: Yes\n');

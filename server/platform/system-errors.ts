@@ -24,14 +24,14 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Used only for writing, because elsewhere a missing file indicates a bug. */
-const REASONS_OF_WRITING: Readonly<Record<string, string>> = {
+const WRITE_REASONS: Readonly<Record<string, string>> = {
   ...REASONS,
   ENOENT: 'its folder does not exist. Create the folder first, or name another.',
   ENXIO: 'nothing is reading there. Name a file.',
   EPIPE: 'its reader has stopped. Start the reader again.',
 };
 
-const ACTS: Readonly<Record<string, string>> = {
+const PARTICIPLES: Readonly<Record<string, string>> = {
   open: 'opened',
   read: 'read',
   scandir: 'read',
@@ -54,9 +54,9 @@ const isSystemError = (error: Error | null): error is SystemError =>
   'syscall' in error &&
   typeof error.syscall === 'string';
 
-export function explainWriting(error: unknown, file: string): string | null {
+export function explainWriteFailure(error: unknown, file: string): string | null {
   const failure = firstOf(error);
-  const reason = isSystemError(failure) ? REASONS_OF_WRITING[failure.code] : undefined;
+  const reason = isSystemError(failure) ? WRITE_REASONS[failure.code] : undefined;
   return reason === undefined ? null : `${file} cannot be written: ${reason}`;
 }
 
@@ -66,19 +66,19 @@ export function explainSystemFailure(error: unknown): string | null {
   const { code, syscall, path } = failure;
   const reason = REASONS[code];
   if (reason === undefined || /^(?:bind|connect|listen|send|kill|spawn)/.test(syscall)) return null;
-  return `${typeof path === 'string' ? path : 'A file'} cannot be ${ACTS[syscall] ?? 'written'}: ${reason}`;
+  return `${typeof path === 'string' ? path : 'A file'} cannot be ${PARTICIPLES[syscall] ?? 'written'}: ${reason}`;
 }
 
-export const describeFault = (lines: string): string =>
-  `This is a bug in the software. Please report it to the project, including these lines:\n${lines}`;
+export const describeBug = (details: string): string =>
+  `This is a bug in the software. Please report it to the project, including these lines:\n${details}`;
 
-export const linesOf = (error: unknown): string =>
+export const stackOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
 
-/** Makes a program that runs once exit with 1 and a sentence after an unhandled error. */
-export function endWithSentence(toLines: (error: unknown) => string = linesOf): void {
+/** After an unhandled error, a program that runs once prints a sentence and exits with 1. */
+export function endWithSentence(describe: (error: unknown) => string = stackOf): void {
   process.once('uncaughtException', (error: unknown) => {
-    process.stderr.write(`${explainSystemFailure(error) ?? describeFault(toLines(error))}\n`);
+    process.stderr.write(`${explainSystemFailure(error) ?? describeBug(describe(error))}\n`);
     process.exit(1);
   });
 }

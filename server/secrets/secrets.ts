@@ -38,16 +38,6 @@ type Secret = {
 
 export type Secrets = readonly [Secret, ...Secret[]];
 
-const KEY_BYTES = 32;
-
-const deriveBytes = (secret: string, purpose: string, bytes: number): Buffer =>
-  Buffer.from(hkdfSync('sha256', secret, '', `verified-lead-page ${purpose}`, bytes));
-
-const keysOf = (secret: string): Secret['keys'] => {
-  const keyFor = (purpose: Purpose) => createSecretKey(deriveBytes(secret, purpose, KEY_BYTES));
-  return Object.fromEntries(PURPOSES.map((purpose) => [purpose, keyFor(purpose)])) as Secret['keys'];
-};
-
 /**
  * Derives keys by HKDF (RFC 5869).
  * @param appSecrets newest first
@@ -62,12 +52,22 @@ export function deriveSecrets(appSecrets: readonly string[]): Secrets {
   return [first, ...rest];
 }
 
+const KEY_BYTES = 32;
+
+const keysOf = (secret: string): Secret['keys'] => {
+  const keyFor = (purpose: Purpose) => createSecretKey(deriveBytes(secret, purpose, KEY_BYTES));
+  return Object.fromEntries(PURPOSES.map((purpose) => [purpose, keyFor(purpose)])) as Secret['keys'];
+};
+
+const deriveBytes = (secret: string, purpose: string, bytes: number): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', `verified-lead-page ${purpose}`, bytes));
+
 /** Returns the secrets used if WEBHOOK_SECRET is not set, newest first, as `whsec_` and base64 (Standard Webhooks). */
 export const derivedWebhookSecrets = (secrets: Secrets): readonly string[] =>
   secrets.map(({ keys }) => `whsec_${keys.webhook.export().toString('base64')}`);
 
 /** Our secrets are 32 random bytes as base64url; an operator's may be longer. */
-const KEPT_SECRET = /^[\x21-\x7e]{43,}$/;
+const STORED_SECRET = /^[\x21-\x7e]{43,}$/;
 
 export type SecretFile =
   | { readonly type: 'secret'; readonly secret: string }
@@ -75,13 +75,14 @@ export type SecretFile =
   /** The file contains no complete secret. The sentence tells the operator what to do. */
   | { readonly type: 'unusable'; readonly sentence: string };
 
+/** Reads the file and removes other users' permissions. */
 export function readSecretFile(file: string): SecretFile {
-  const found = lookAtSecretFile(file);
+  const found = inspectSecretFile(file);
   if (found.type === 'secret') makePrivate(file);
   return found;
 }
 
-export function lookAtSecretFile(file: string): SecretFile {
+export function inspectSecretFile(file: string): SecretFile {
   let text: string;
   try {
     text = readFileSync(file, 'utf8').trim();
@@ -89,7 +90,7 @@ export function lookAtSecretFile(file: string): SecretFile {
     if (errorCode(error) === 'ENOENT') return { type: 'missing' };
     throw error;
   }
-  if (KEPT_SECRET.test(text)) return { type: 'secret', secret: text };
+  if (STORED_SECRET.test(text)) return { type: 'secret', secret: text };
   return {
     type: 'unusable',
     sentence:
@@ -118,17 +119,17 @@ export function makeSecretFile(file: string): string {
     rmSync(draft, { force: true });
   }
   flushToDisk(folder);
-  const made = readSecretFile(file);
-  if (made.type !== 'secret')
+  const created = readSecretFile(file);
+  if (created.type !== 'secret')
     throw new Error(`${file} could not be read after it was created. Check the disk.`);
-  return made.secret;
+  return created.secret;
 }
 
 export function hmac(key: KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-/** Signs cookies, and database contents, so that write access to the database is not enough to forge them. */
+/** Signs cookies and database contents, so write access to the database is not enough to forge them. */
 export function signerOf(secrets: Secrets, purpose: Purpose) {
   const signatureBy = ({ keys }: Secret, text: string) => hmac(keys[purpose], text).toString('base64url');
   return {

@@ -6,14 +6,14 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
  * Reports of opened forms and read articles per network (funnel/funnel.ts), about five per visitor. Counted in each process's
  * memory.
  */
-export const REPORTS_FROM_NETWORK = { most: 1_000, windowMs: HOUR_MS, mostNetworks: 10_000 } as const;
+export const REPORTS_FROM_NETWORK = { max: 1_000, windowMs: HOUR_MS, maxNetworks: 10_000 } as const;
 
 /** Lines about requests per hour (http/request-log.ts), about 170 bytes each. */
 export const LOG_LINES = {
   ofNetwork: 2_000,
   ofAll: 100_000,
   windowMs: HOUR_MS,
-  mostNetworks: 10_000,
+  maxNetworks: 10_000,
 } as const;
 
 /** Number of codes per e-mail address and day, as a multiple of LEADS_PER_EMAIL_PER_HOUR. */
@@ -43,7 +43,7 @@ export const SESSION_LIFE_MS = 30 * DAY_MS;
 export const PROOF_OF_WORK = {
   lifeMs: 5 * MINUTE_MS,
   iterations: 1_000,
-  attempts: { least: 2_000, most: 4_000 },
+  attempts: { min: 2_000, max: 4_000 },
 } as const;
 
 /**
@@ -53,7 +53,7 @@ export const PROOF_OF_WORK = {
 export const BREAKER = {
   /** If the cause lasts, the breaker opens again immediately. */
   openMs: 10 * MINUTE_MS,
-  lookEveryMs: 2_000,
+  checkEveryMs: 2_000,
   /** Number of newest codes read per check. */
   sample: 2_000,
   /** The breaker opens at this number of strangers per hour at domains where too few codes are entered. */

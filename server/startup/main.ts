@@ -36,8 +36,8 @@ if (site.type === 'unusable') refuse([site.mistake]);
 const { release } = site;
 // Before the database is opened, so a second start by mistake changes nothing.
 await refuseTakenPorts();
-const { logger, say, linesLost, writeRest } = openServerLog(config.logLevel);
-process.on('exit', writeRest);
+const { logger, announce, linesLost, flush: flushLog } = openServerLog(config.logLevel);
+process.on('exit', flushLog);
 // Node would print the whole error, including the row that the database could not store.
 process.on('uncaughtException', (error) => {
   logger.fatal({ err: error }, 'The server is stopping because of an unexpected error.');
@@ -46,7 +46,7 @@ process.on('uncaughtException', (error) => {
 
 const opening = await openService(instance, {
   logger,
-  say,
+  announce,
   logLinesLost: linesLost,
   mayBeNewer: true,
 });
@@ -117,18 +117,18 @@ async function tryMailAccount(): Promise<void> {
 
 function announceStart(): void {
   const { port } = Object.assign({ port: config.port }, app.server.address());
-  for (const warning of service.warnings) say(warning, 'warn');
+  for (const warning of service.warnings) announce(warning, 'warn');
   if (config.mail.kind === 'files') {
-    say(
+    announce(
       `SMTP_URL is not set, so e-mails are written to ${relativeToCwd(mail.folder)}/*.eml and codes are printed here.`,
     );
   } else if (config.mailFrom === null) {
-    say(
+    announce(
       'MAIL_FROM is not set, so mail servers may treat the codes as spam. Set it to an e-mail address at your domain.',
     );
   }
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  say(`Ready on http://${host}:${port}${config.basePath}`);
+  announce(`Ready on http://${host}:${port}${config.basePath}`);
 }
 
 /** Stops requests, then mail, then the database, because each needs the next. */

@@ -12,7 +12,7 @@ import { knownSecretIds, rememberSecretIds } from '#server/db/tables/known-secre
 import { createFunnelCounter, type FunnelCounter } from '#server/funnel/funnel.ts';
 import { createBreaker, type BreakerReason } from '#server/limits/breaker.ts';
 import { createCountedLimits, type Limits } from '#server/limits/limits.ts';
-import type { Say } from '#server/log/logger.ts';
+import type { Announce } from '#server/log/logger.ts';
 import { createMetrics, type Metrics } from '#server/log/metrics.ts';
 import {
   campaignFolderOf,
@@ -23,7 +23,12 @@ import {
 } from '#server/http/releases.ts';
 import { dkimError } from '#server/mail/dkim-key.ts';
 import { openMail, type OpenMail } from '#server/mail/mail.ts';
-import { PROJECT_FOLDER, makePrivate, openToOthers, describeOpenToOthers } from '#server/platform/files.ts';
+import {
+  PROJECT_FOLDER,
+  makePrivate,
+  readableByOthers,
+  describeReadableByOthers,
+} from '#server/platform/files.ts';
 import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/secrets/secrets.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -64,7 +69,7 @@ export type Service = {
 /** The parts that differ between the server, the desk, its commands and tests. */
 export type ServiceOptions = {
   readonly logger: Logger;
-  readonly say: Say;
+  readonly announce: Announce;
   readonly logLinesLost?: () => number;
   readonly clock?: () => number;
   /** Random numbers for jitter. */
@@ -170,7 +175,7 @@ async function openParts(
   options: ServiceOptions,
   opened: AsyncDisposableStack,
 ): Promise<Omit<Service, 'close'>> {
-  const { logger, say, logLinesLost = () => 0 } = options;
+  const { logger, announce, logLinesLost = () => 0 } = options;
   const { clock = () => Date.now(), random = () => Math.random() } = options;
   await refuseUnsignedMail(config.mail);
 
@@ -204,7 +209,7 @@ async function openParts(
         ...common,
         campaign,
         folder: mailFolder,
-        onFile: ({ subject }, file) => say(`Mail: ${subject} (written to ${relativeToCwd(file)})`),
+        onFile: ({ subject }, file) => announce(`Mail: ${subject} (written to ${relativeToCwd(file)})`),
         onLeadBounced: (tx, bounce) => webhooks.queue(tx, { ...bounce, type: 'lead.bounced' }),
         onOutcome: (outcome) => metrics.mail(outcome),
       }),
@@ -253,7 +258,7 @@ async function openParts(
       ...warnings,
       ...(warning === null ? [] : [warning]),
       ...(newerMigrations.length === 0 ? [] : [NEWER_DATABASE]),
-      ...filesOpenToOthers(config, folder).map(describeOpenToOthers),
+      ...filesOpenToOthers(config, folder).map(describeReadableByOthers),
     ],
     startSending: () => {
       mail.start();
@@ -303,7 +308,7 @@ export function filesOpenToOthers({ database, mail }: Config, folder: string): s
   if (database.engine === 'sqlite' && database.file !== ':memory:') {
     names.push(dataFolderOf(database, folder), database.file, secretFileOf(database, folder));
   }
-  return openToOthers(names);
+  return readableByOthers(names);
 }
 
 export function relativeToCwd(file: string): string {

@@ -60,22 +60,23 @@ export function addViews({ days, sources }: PeopleCount, views: FunnelSums): voi
   keepLargest(sources, SOURCES_COUNTED, OTHERS);
 }
 
-function add({ total, days, sources, domains }: PeopleCount, group: Group, what: keyof Counts): void {
+function add({ total, days, sources, domains }: PeopleCount, group: Group, step: keyof Counts): void {
   const { people, day, domain, attribution } = group;
-  total[what] += people;
-  sumsAt(days, day)[what] += people;
-  sumsAt(domains, domain)[what] += people;
-  sumsAt(sources, sourceName(attribution))[what] += people;
+  total[step] += people;
+  sumsAt(days, day)[step] += people;
+  sumsAt(domains, domain)[step] += people;
+  sumsAt(sources, sourceName(attribution))[step] += people;
 }
 
+/** @returns the number of people in the groups */
 function finishSlice({ sources, domains }: PeopleCount, groups: readonly Group[]): number {
   keepLargest(sources, SOURCES_COUNTED, OTHERS);
   keepLargest(domains, DOMAINS_COUNTED, UNKNOWN_DOMAIN);
   return groups.reduce((sum, { people }) => sum + people, 0);
 }
 
-function increase<Key>(counts: Map<Key, number>, key: Key, by: number): void {
-  counts.set(key, (counts.get(key) ?? 0) + by);
+function increase<Key>(counts: Map<Key, number>, key: Key, amount: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + amount);
 }
 
 const sourceName = (attribution: string | null): string =>
@@ -116,8 +117,8 @@ export const rowsOf = (sums: ReadonlyMap<string, Sums>, rest: string): NamedSums
     .map(([name, counts]) => ({ name, ...counts }))
     .toSorted((a, b) => Number(a.name === rest) - Number(b.name === rest) || bySize(a, b));
 
-/** Views only break ties, because strangers can add any number. */
 export const peopleIn = ({ asked, leads }: Counts): number => asked + leads;
 
+/** Views only break ties, because strangers can add any number of them. */
 export const bySize = (a: NamedSums, b: NamedSums): number =>
   peopleIn(b) - peopleIn(a) || b.seen - a.seen || (a.name < b.name ? -1 : 1);

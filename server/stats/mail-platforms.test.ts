@@ -118,7 +118,7 @@ onEachEngine('mail platforms', ({ both: test, engine }) => {
       assert.deepEqual(asked(), questionsOf('acme.example'));
     }));
 
-  test('mail platforms appear among lost leads and in the report, as "other" without DNS', (server) =>
+  test('mail platforms appear among lost leads and in the report, or "other" without DNS', (server) =>
     withDnsServer(ZONE, async ({ address }) => {
       for (const email of ['ada@acme.example', 'bob@acme.example', 'eve@globex.example'])
         await askAndReceive(server, email);
@@ -184,7 +184,7 @@ onEachEngine('mail platforms', ({ both: test, engine }) => {
     }));
 });
 
-it('the lookup of mail platforms ends in time and reports if DNS does not respond', () =>
+it('the lookup of mail platforms stops in time and reports that DNS does not respond', () =>
   withDnsServer({ 'slow.example': { fault: 'silence' } }, async ({ address }) => {
     await using database = await freshDatabase('sqlite');
     const options = { dnsServers: [address], now: NOW, signal, limitMs: 100 };
@@ -193,6 +193,6 @@ it('the lookup of mail platforms ends in time and reports if DNS does not respon
     assert.equal(platforms.get('slow.example') ?? 'other', 'other');
     assert.match(
       lookup.skippedNote() ?? '',
-      /^DNS is unreachable \(no answer in time\), so 1 domain was not looked up/,
+      /^DNS is unreachable \(no reply in time\), so 1 domain was not looked up/,
     );
   }));

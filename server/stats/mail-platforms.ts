@@ -12,15 +12,15 @@ export type PlatformLookup = {
   readonly skippedNote: () => string | null;
 };
 
-const KEPT_MS = 90 * DAY_MS;
-/** Limited, because a domain may get a mail server later, and its DNS may recover. */
-const NOTHING_KEPT_MS = 7 * DAY_MS;
+const CACHE_MS = 90 * DAY_MS;
+/** Shorter, because a domain may get a mail server later, and its DNS may recover. */
+const NO_SERVER_CACHE_MS = 7 * DAY_MS;
 
 // The limits are low, because someone is waiting for the command's result.
 const LIMIT_MS = 5_000;
-const QUESTIONS_LIMIT = 500;
-const AT_ONCE = 16;
-/** Failures before any response that mean DNS itself is unreachable. */
+const MAX_QUERIES = 500;
+const CONCURRENCY = 16;
+/** DNS counts as unreachable after this many failures without a single reply. */
 const FAILURES_TO_GIVE_UP = 4;
 const DOMAIN_FAILURES: ReadonlySet<string> = new Set(['ESERVFAIL', 'EREFUSED', 'EBADRESP']);
 
@@ -29,77 +29,83 @@ export function createPlatformLookup(
   options: { dnsServers: readonly string[] | undefined; now: number; signal: AbortSignal; limitMs?: number },
 ): PlatformLookup {
   const { dnsServers, now, signal, limitMs = LIMIT_MS } = options;
-  let questionsLeft = QUESTIONS_LIMIT;
+  let queriesLeft = MAX_QUERIES;
   let msLeft = limitMs;
   let unreachable: string | null = null;
-  const passedOver = new Set<string>();
+  const skippedDomains = new Set<string>();
 
   /**
-   * Queries in order until a limit is reached.
-   * @returns the first mail server per domain, in lower case; null if it has none; domains without a DNS response are omitted
+   * Queries the domains in order until a limit is reached.
+   * @returns the first mail server per domain, in lower case; null if it has none. Domains without a DNS reply are omitted
    */
-  async function ask(domains: readonly string[], stopped: AbortSignal): Promise<Map<string, string | null>> {
+  async function queryMailServers(
+    domains: readonly string[],
+    stopped: AbortSignal,
+  ): Promise<Map<string, string | null>> {
     const dns = createDns(dnsServers, stopped);
-    const answers = new Map<string, string | null>();
+    const hosts = new Map<string, string | null>();
     const failedDomains: string[] = [];
-    const waiting = domains.values();
+    const remaining = domains.values();
     let failures = 0;
-    let reason = 'no answer in time';
-    const askNext = async () => {
-      for (const domain of waiting) {
-        if (stopped.aborted || unreachable !== null || questionsLeft === 0) return;
-        questionsLeft -= 1;
-        const answer = await dns.mailServers(domain);
-        if (answer.type !== 'failed') {
-          answers.set(domain, answer.type === 'records' ? firstOf(answer.records) : null);
+    let reason = 'no reply in time';
+    const queryNext = async () => {
+      for (const domain of remaining) {
+        if (stopped.aborted || unreachable !== null || queriesLeft === 0) return;
+        queriesLeft -= 1;
+        const reply = await dns.mailServers(domain);
+        if (reply.type !== 'failed') {
+          hosts.set(domain, reply.type === 'records' ? preferredHost(reply.records) : null);
           continue;
         }
         if (stopped.aborted) return;
-        if (DOMAIN_FAILURES.has(answer.reason)) failedDomains.push(domain);
-        ({ reason } = answer);
+        if (DOMAIN_FAILURES.has(reply.reason)) failedDomains.push(domain);
+        ({ reason } = reply);
         failures += 1;
-        if (answers.size === 0 && failures >= FAILURES_TO_GIVE_UP) unreachable = reason;
+        if (hosts.size === 0 && failures >= FAILURES_TO_GIVE_UP) unreachable = reason;
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, askNext));
+    await Promise.all(Array.from({ length: CONCURRENCY }, queryNext));
     // DNS works for other domains, so these failures are caused by the domains.
-    if (answers.size > 0) for (const domain of failedDomains) answers.set(domain, null);
+    if (hosts.size > 0) for (const domain of failedDomains) hosts.set(domain, null);
     else unreachable ??= reason;
-    return answers;
+    return hosts;
   }
 
   async function lookUp(domains: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
-    let answers: ReadonlyMap<string, string | null> = new Map();
+    let hosts: ReadonlyMap<string, string | null> = new Map();
     if (msLeft > 0 && unreachable === null) {
-      const begun = performance.now();
-      answers = await ask(domains, AbortSignal.any([signal, AbortSignal.timeout(msLeft)]));
-      msLeft = Math.max(0, Math.floor(msLeft - (performance.now() - begun)));
+      const startedAt = performance.now();
+      hosts = await queryMailServers(domains, AbortSignal.any([signal, AbortSignal.timeout(msLeft)]));
+      msLeft = Math.max(0, Math.floor(msLeft - (performance.now() - startedAt)));
     }
     signal.throwIfAborted();
     await keepMailDomains(
       db,
-      [...answers].map(([domain, host]) => ({ domain, mx_host: host, looked_up_at: now })),
+      [...hosts].map(([domain, host]) => ({ domain, mx_host: host, looked_up_at: now })),
     );
-    for (const domain of domains) if (!answers.has(domain)) passedOver.add(domain);
-    return answers;
+    for (const domain of domains) if (!hosts.has(domain)) skippedDomains.add(domain);
+    return hosts;
   }
 
   return {
     platformsOf: async (domains) => {
       const platforms = new Map<string, MailPlatform>();
-      const unnamed: string[] = [];
+      const unrecognised: string[] = [];
       for (const domain of domains.keys()) {
         const platform = domain.includes('.') ? platformOfDomain(domain) : 'other';
-        if (platform === null) unnamed.push(domain);
+        if (platform === null) unrecognised.push(domain);
         else platforms.set(domain, platform);
       }
       const fresh = new Set<string>();
-      for (const { domain, mx_host: host, looked_up_at: lookedUpAt } of await knownMailDomains(db, unnamed)) {
+      for (const { domain, mx_host: host, looked_up_at: lookedUpAt } of await knownMailDomains(
+        db,
+        unrecognised,
+      )) {
         // Only the mail server is cached, because a later release may know its platform.
         platforms.set(domain, platformOfMailServer(host));
-        if (now - lookedUpAt < (host === null ? NOTHING_KEPT_MS : KEPT_MS)) fresh.add(domain);
+        if (now - lookedUpAt < (host === null ? NO_SERVER_CACHE_MS : CACHE_MS)) fresh.add(domain);
       }
-      const stale = unnamed
+      const stale = unrecognised
         .filter((domain) => !fresh.has(domain))
         .toSorted((a, b) => (domains.get(b) ?? 0) - (domains.get(a) ?? 0) || (a < b ? -1 : 1));
       if (stale.length > 0)
@@ -107,8 +113,8 @@ export function createPlatformLookup(
       return platforms;
     },
     skippedNote: () => {
-      if (passedOver.size === 0) return null;
-      const domains = passedOver.size === 1 ? '1 domain was' : `${passedOver.size} domains were`;
+      if (skippedDomains.size === 0) return null;
+      const domains = skippedDomains.size === 1 ? '1 domain was' : `${skippedDomains.size} domains were`;
       return unreachable === null
         ? `${domains} not looked up, because the report would have taken too long. It shows the last known mail platform or "other". Run the report again to look up more.`
         : `DNS is unreachable (${unreachable}), so ${domains} not looked up. The report shows the last known mail platform or "other".`;
@@ -116,7 +122,7 @@ export function createPlatformLookup(
   };
 }
 
-const DOMAINS = [
+const PLATFORM_DOMAINS = [
   [/^(gmail|googlemail)\.com$/, 'Google'],
   [/^((outlook|hotmail|live)\.[a-z]{2,3}(\.[a-z]{2})?|msn\.com|passport\.com)$/, 'Microsoft'],
   // yahoo.co.jp is a different company. AOL's mailboxes are hosted by Yahoo.
@@ -130,7 +136,7 @@ const DOMAINS = [
  * From the providers' instructions for MX records. A filter in front of a mailbox (Proofpoint and following) counts as the
  * platform, because it decides which mail arrives.
  */
-const MAIL_SERVERS = [
+const PLATFORM_MAIL_SERVERS = [
   [/^(smtp|(alt\d\.)?aspmx\.l)\.google\.com$|^aspmx\d\.googlemail\.com$/, 'Google Workspace'],
   [/\.google(mail)?\.com$/, 'Google'],
   [/\.olc\.protection\.outlook\.com$/, 'Microsoft'],
@@ -160,24 +166,24 @@ const MAIL_SERVERS = [
   [/\.(hornetsecurity\.(com|ch)|antispameurope\.com)$/, 'Hornetsecurity'],
 ] as const;
 
-export type MailPlatform = (typeof DOMAINS | typeof MAIL_SERVERS)[number][1] | 'other';
+export type MailPlatform = (typeof PLATFORM_DOMAINS | typeof PLATFORM_MAIL_SERVERS)[number][1] | 'other';
 
 /** @param domain in lower case */
-export const platformOfDomain = (domain: string): MailPlatform | null => platformIn(DOMAINS, domain);
+export const platformOfDomain = (domain: string): MailPlatform | null => platformIn(PLATFORM_DOMAINS, domain);
 
 /**
  * @param host of an MX record, in any case; null if the domain has none
  * @returns `other` if unknown
  */
 export const platformOfMailServer = (host: string | null): MailPlatform =>
-  platformIn(MAIL_SERVERS, (host ?? '').toLowerCase().replace(/\.$/, '')) ?? 'other';
+  platformIn(PLATFORM_MAIL_SERVERS, (host ?? '').toLowerCase().replace(/\.$/, '')) ?? 'other';
 
 const platformIn = (
   patterns: readonly (readonly [RegExp, MailPlatform])[],
   name: string,
 ): MailPlatform | null => patterns.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 
-function firstOf(servers: readonly MxRecord[]): string | null {
+function preferredHost(servers: readonly MxRecord[]): string | null {
   const [first] = servers.toSorted((a, b) => a.priority - b.priority || (a.exchange < b.exchange ? -1 : 1));
   // An empty name means that the domain accepts no mail (RFC 7505).
   return first?.exchange.toLowerCase() || null;

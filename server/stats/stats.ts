@@ -75,7 +75,7 @@ export type FiguresOptions = {
   readonly onCounted: (people: number) => void;
 };
 
-/** Both are included. */
+/** Both included. */
 type Days = { readonly first: number; readonly last: number };
 
 const SOURCES_SHOWN = 12;
@@ -110,11 +110,11 @@ export async function gatherFigures(
   for await (const groups of leadGroups(db, { ...span, variant: only.variant, timeZone }))
     onCounted(addLeads(count, groups.filter(isWanted)));
   const areViewsWanted = withViews && only.campaign === undefined && only.variant === undefined;
-  /** Null if no view was ever counted. */
+  /** Null if no view has been counted. */
   const firstDayOfViews = areViewsWanted ? await firstFunnelDay(db) : null;
-  const viewsOf = { from: days.first, last: days.last, mostSources: SOURCES_COUNTED, source: only.source };
+  const viewSpan = { from: days.first, last: days.last, mostSources: SOURCES_COUNTED, source: only.source };
   const areViewsKnown = firstDayOfViews !== null && firstDayOfViews <= days.last;
-  const views = areViewsKnown ? await funnelSums(db, viewsOf) : null;
+  const views = areViewsKnown ? await funnelSums(db, viewSpan) : null;
   if (views !== null) addViews(count, views);
 
   const byDay = dayRows(count.days, days, firstDayOfViews);
@@ -131,7 +131,7 @@ export async function gatherFigures(
     codesFrom: since.codes > span.from ? isoTime(since.codes) : null,
     mailFrom: since.mail > Math.max(span.from, since.codes) ? isoTime(since.mail) : null,
     viewsFrom:
-      firstDayOfViews !== null && isAnyoneBefore(firstDayOfViews, byDay)
+      firstDayOfViews !== null && hasPeopleBefore(firstDayOfViews, byDay)
         ? isoTime(startOfDay(firstDayOfViews, timeZone))
         : null,
     leads: count.total.leads,
@@ -150,7 +150,7 @@ const codeSteps = ({ total, mailed }: PeopleCount): Step[] => [
   { step: 'entered', people: total.entered },
 ];
 
-const isAnyoneBefore = (firstDay: number, byDay: Figures['byDay']): boolean =>
+const hasPeopleBefore = (firstDay: number, byDay: Figures['byDay']): boolean =>
   byDay.some((row) => readDay(row.day)! + row.days <= firstDay && peopleIn(row) > 0);
 
 const fateRows = (fates: PeopleCount['fates']): Figures['notEntered'] =>
@@ -176,7 +176,7 @@ async function platformRows(
   return [...platforms]
     .flatMap(([name, sums]) => (peopleIn(sums) > 0 ? [{ name, ...sums }] : []))
     .toSorted(bySize)
-    .map(({ seen: _none, ...row }) => row);
+    .map(({ seen: _seen, ...row }) => row);
 }
 
 function dayRows(

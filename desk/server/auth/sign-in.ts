@@ -70,7 +70,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
     const tooMany = await countFromNetwork(tx, 'asks', from, now);
     if (tooMany !== null) return tooMany;
     await lockNames(tx, email);
-    const open = await openSignIns(tx, { browserId, most: MOST_OPEN, now });
+    const open = await openSignIns(tx, { browserId, limit: MOST_OPEN, now });
     const previous = open.find(({ address_key: other }) => other === key);
     const isExhausted = previous !== undefined && previous.wrong_attempts >= attempts;
     const accepted: RequestOutcome = { type: 'accepted', resendSeconds: config.resendSeconds };
@@ -160,12 +160,12 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
       const now = clock();
       const counted = await db.transaction().execute(async (tx) => {
         // Without a cookie, the same statement finds nothing.
-        const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), most: MOST_OPEN, now });
+        const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), limit: MOST_OPEN, now });
         const [newest] = open;
         if (newest !== undefined) {
           const hasAttempts = await countAttemptById(tx, 'desk_sign_ins', {
             id: newest.id,
-            mostAttempts: DESK_SIGN_IN.attempts,
+            maxAttempts: DESK_SIGN_IN.attempts,
           });
           return { type: 'counted', open, hasAttempts } as const;
         }

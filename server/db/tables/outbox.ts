@@ -3,7 +3,7 @@ import { sql, type Selectable } from 'kysely';
 import type { Db } from '#server/db/engine/connect.ts';
 import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
 import { isQueued, type Schema } from '#server/db/all-tables.ts';
-import { isAboutAddress } from '#server/platform/mail-server-answers.ts';
+import { isAboutAddress } from '#server/platform/mail-server-replies.ts';
 import { HOUR_MS } from '#server/platform/time.ts';
 
 type OutboxRow = Selectable<Schema['outbox']>;

@@ -1,6 +1,6 @@
 /** All meanings except `for now` and `unclear` are final. */
-export type AnswerMeaning =
-  /** The e-mail address doesn't exist, or it never accepts mail. */
+export type ReplyMeaning =
+  /** The e-mail address doesn't exist or never accepts mail. */
   | 'no such address'
   | 'mailbox full'
   /** Refused by policy, reputation or authentication. */
@@ -12,10 +12,10 @@ export type AnswerMeaning =
   | 'unclear';
 
 /**
- * An enhanced status code (RFC 3463) at the start of a reply, after the three digits (RFC 2034), or in a field of a report (RFC
+ * The three digits and the enhanced status code (RFC 3463) at the start of a reply (RFC 2034), or in a field of a report (RFC
  * 3464), with or without its type ("smtp;"). Some servers prefix a #.
  */
-const ANSWER =
+const STATUS_CODES =
   /^\s*(?:[\w-]+\s*;\s*)?(?:([245])\d\d(?:[ -]\s*|$))?(?:#?([245])\.(\d{1,3})\.(\d{1,3})(?![\d.]))?/;
 
 /**
@@ -29,22 +29,22 @@ const NO_SUCH_ADDRESS = new Set(['1.1', '1.2', '1.3', '1.6', '1.10']);
  * closed only with one of these words.
  */
 const CLOSED = /\b(?:disabled|deactivated|inactive|not active|no longer active|closed|deleted)\b/i;
-const STILL_THERE = /quarantin|spam|temporar|suspend|\brate\b|\btoo (?:quickly|many|much)\b/i;
+const NOT_CLOSED = /quarantin|spam|temporar|suspend|\brate\b|\btoo (?:quickly|many|much)\b/i;
 
 /**
- * Uses only the code of a reply, except for 5.2.1: "user unknown" has a hundred wordings and also occurs in replies to
- * blocked senders.
- * @param answer such as `550 5.1.1 No such user`, `5.1.1` or `smtp; 550 5.1.1 …`
+ * Uses only the code of a reply, except for 5.2.1. "User unknown" has a hundred wordings and also occurs in replies to blocked
+ * senders.
+ * @param reply such as `550 5.1.1 No such user`, `5.1.1` or `smtp; 550 5.1.1 …`
  */
-export function meaningOf(answer: string): AnswerMeaning {
-  const [, basic, kind, subject = '', detail = ''] = ANSWER.exec(answer) ?? [];
-  const severity = basic ?? kind;
-  if (severity === '4' || kind === '4') return 'for now';
-  if (severity !== '5' || kind !== '5') return 'unclear';
+export function meaningOf(reply: string): ReplyMeaning {
+  const [, basicClass, enhancedClass, subject = '', detail = ''] = STATUS_CODES.exec(reply) ?? [];
+  const severity = basicClass ?? enhancedClass;
+  if (severity === '4' || enhancedClass === '4') return 'for now';
+  if (severity !== '5' || enhancedClass !== '5') return 'unclear';
   const code = `${Number(subject)}.${Number(detail)}`;
   if (NO_SUCH_ADDRESS.has(code)) return 'no such address';
   if (code === '2.1')
-    return STILL_THERE.test(answer) ? 'refused' : CLOSED.test(answer) ? 'no such address' : 'unclear';
+    return NOT_CLOSED.test(reply) ? 'refused' : CLOSED.test(reply) ? 'no such address' : 'unclear';
   if (code === '2.2') return 'mailbox full';
   if (code === '2.3' || code.startsWith('3.') || code.startsWith('6.')) return 'message';
   return code.startsWith('7.') ? 'refused' : 'unclear';
@@ -66,27 +66,26 @@ const WORDS_ABOUT_US = [
 
 /**
  * True if a final reply concerns the sender (greeting, login, quota, reputation), so the next recipient would be refused too.
- * Words count here: at worst a mail is retried until its code expires.
+ * Also considers the reply's words, because a mistake only causes a mail to be retried until its code expires.
  */
-export const isAboutUs = (answer: string): boolean =>
-  !isAboutAddress(answer) &&
-  (CODES_ABOUT_US.test(answer) || WORDS_ABOUT_US.some((words) => words.test(answer)));
+export const isAboutUs = (reply: string): boolean =>
+  !isAboutAddress(reply) && (CODES_ABOUT_US.test(reply) || WORDS_ABOUT_US.some((words) => words.test(reply)));
 
-export const isAboutAddress = (answer: string): boolean =>
-  ['no such address', 'mailbox full'].includes(meaningOf(answer));
+export const isAboutAddress = (reply: string): boolean =>
+  ['no such address', 'mailbox full'].includes(meaningOf(reply));
 
 /** @returns `no such address` only if no reply contradicts it */
-export function meaningOfAll(answers: readonly string[]): AnswerMeaning {
-  const clear = answers.map(meaningOf).filter((meaning) => meaning !== 'unclear');
+export function meaningOfAll(replies: readonly string[]): ReplyMeaning {
+  const clear = replies.map(meaningOf).filter((meaning) => meaning !== 'unclear');
   return clear.find((meaning) => meaning !== 'no such address') ?? clear[0] ?? 'unclear';
 }
 
 const REPLY_MAX_LENGTH = 500;
 
-/** Removes characters that PostgreSQL cannot store. */
-export const keptReply = (reply: string): string =>
+/** Shortens a reply and removes characters that PostgreSQL cannot store. */
+export const storedReply = (reply: string): string =>
   reply
-    // Cut first, so that a long reply costs little time.
+    // Cut first, so a long reply takes little time.
     .slice(0, 4 * REPLY_MAX_LENGTH)
     .toWellFormed()
     .replace(/[\p{C}\s]+/gu, ' ')

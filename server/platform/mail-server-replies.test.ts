@@ -5,10 +5,10 @@ import {
   isAboutUs,
   meaningOf,
   meaningOfAll,
-  type AnswerMeaning,
-} from '#server/platform/mail-server-answers.ts';
+  type ReplyMeaning,
+} from '#server/platform/mail-server-replies.ts';
 
-const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
+const REPLIES: Readonly<Record<ReplyMeaning, readonly string[]>> = {
   'no such address': [
     '550 5.1.1 <ada@example.com>: Recipient address rejected: User unknown in virtual mailbox table',
     '550-5.1.1 The email account that you tried to reach does not exist. Please try\n550-5.1.1 double-checking it',
@@ -44,7 +44,7 @@ const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
   'for now': [
     '452 4.2.2 Mailbox full',
     '451 Greylisted',
-    '450 5.1.1 a code that contradicts its answer',
+    '450 5.1.1 a code that contradicts its reply',
     '550 4.1.1 and the other way round',
     '4.4.7',
   ],
@@ -69,13 +69,13 @@ const ANSWERS: Readonly<Record<AnswerMeaning, readonly string[]>> = {
   ],
 };
 
-for (const [meaning, answers] of Object.entries(ANSWERS))
+for (const [meaning, replies] of Object.entries(REPLIES))
   it(`meaningOf classifies an SMTP reply as "${meaning}"`, () => {
-    for (const answer of answers) assert.equal(meaningOf(answer), meaning, answer);
+    for (const reply of replies) assert.equal(meaningOf(reply), meaning, reply);
   });
 
 it('isAboutUs distinguishes a final reply about us from one about the recipient', () => {
-  for (const answer of [
+  for (const reply of [
     '504 5.5.2 <[127.0.0.1]>: Helo command rejected: need fully-qualified hostname',
     '550 5.7.1 <[127.0.0.1]>: Helo command rejected: Host not found',
     '554 5.7.1 <ada@example.com>: Relay access denied',
@@ -93,8 +93,8 @@ it('isAboutUs distinguishes a final reply about us from one about the recipient'
     '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.example.org',
     '550 5.7.26 This mail has been blocked because the sender is unauthenticated',
   ])
-    assert.equal(isAboutUs(answer), true, answer);
-  for (const answer of [
+    assert.equal(isAboutUs(reply), true, reply);
+  for (const reply of [
     '550 No such user here',
     '550 5.1.1 <ada@example.com>: Recipient address rejected: User unknown in relay recipient table',
     '550 5.2.1 The email account that you tried to reach is disabled',
@@ -104,7 +104,7 @@ it('isAboutUs distinguishes a final reply about us from one about the recipient'
     '550 5.4.1 Recipient address rejected: Access denied',
     '550 Nope',
   ])
-    assert.equal(isAboutUs(answer), false, answer);
+    assert.equal(isAboutUs(reply), false, reply);
 });
 
 it('meaningOfAll reports a dead e-mail address only if no reply contradicts it', () => {
