@@ -21,7 +21,6 @@ const backup = about('backup');
 
 const MIB = 1024 ** 2;
 const GIB = 1024 * MIB;
-const LOW_BYTES = GIB;
 const SCARCE_BYTES = 100 * MIB;
 
 export async function examineDisk(database: Config['database'], folder: string): Promise<Findings> {
@@ -41,7 +40,7 @@ export function judgeFreeSpace(folder: string, freeBytes: number): Finding {
   const sentence = `The disk that holds ${folder} has ${free} free.`;
   if (freeBytes < SCARCE_BYTES)
     return disk.problem(`${sentence} Free some space before the site has to refuse forms.`);
-  return freeBytes < LOW_BYTES ? disk.warning(`${sentence} Free some space.`) : disk.ok(sentence);
+  return freeBytes < GIB ? disk.warning(`${sentence} Free some space.`) : disk.ok(sentence);
 }
 
 export function examineSecret(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
+import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 
 import { examinePublicUrl } from '#desk/doctor/page.ts';
@@ -118,7 +119,12 @@ describe('checks of PUBLIC_URL', () => {
     ]);
     const port = await freePort();
     assert.deepEqual(await found(port), [
-      `problem address: Nothing responds at https://guide.example.com:${port}/guide (ECONNREFUSED). Start the proxy, and open its port in the firewall.`,
+      `problem address: No web server responds at https://guide.example.com:${port}/guide (ECONNREFUSED). Start the proxy, and open its port in the firewall.`,
+    ]);
+    await using ssh = await listening(createServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n')));
+    const publicUrl = `http://guide.example.com:${ssh.port}/guide`;
+    assert.deepEqual(await found(ssh.port, { publicUrl }), [
+      `problem address: No web server responds at ${publicUrl} (HPE_INVALID_CONSTANT). Start the proxy, and open its port in the firewall.`,
     ]);
   });
 

@@ -157,7 +157,7 @@ function sendRequest(
 }
 
 function explain(error: unknown, publicUrl: string, host: string): string {
-  const code = errorCode(error) ?? 'no answer';
+  const code = errorCode(error) ?? 'no response';
   if (code === 'CERT_HAS_EXPIRED')
     return `The certificate of ${host} has expired, so browsers refuse the page. Renew the certificate.`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
@@ -169,7 +169,7 @@ function explain(error: unknown, publicUrl: string, host: string): string {
     return `${publicUrl} did not respond to this machine within ${RESPONSE_TIMEOUT_MS / 1000} seconds. Start the proxy, and open its port in the firewall. If the page opens on a phone, your router only blocks this machine from its own public IP address.`;
   if (code === 'EPROTO')
     return `${publicUrl} responds without TLS, or has no certificate for ${host}. Get one, make the proxy serve https, or correct the port in PUBLIC_URL.`;
-  return /^E[A-Z]+$/.test(code)
-    ? `Nothing responds at ${publicUrl} (${code}). Start the proxy, and open its port in the firewall.`
+  return /^(?:E[A-Z]+|HPE_\w+)$/.test(code)
+    ? `No web server responds at ${publicUrl} (${code}). Start the proxy, and open its port in the firewall.`
     : `Browsers do not trust the certificate of ${host} (${code}). Get one from an authority such as Let’s Encrypt, and make the proxy send the whole certificate chain.`;
 }

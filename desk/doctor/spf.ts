@@ -127,10 +127,8 @@ async function followIncludes(
   async function follow(owner: string, record: readonly Term[]): Promise<void> {
     const end = record.findIndex(({ name }) => name === 'all');
     // Terms after "all", and then also "redirect", have no effect (section 6.1).
-    const evaluated = record.filter((term, at) => end < 0 || (at < end && term.name !== 'redirect'));
-    await Promise.all(
-      evaluated.filter(({ name }) => NEEDS_LOOKUP.has(name)).map((term) => count(owner, term)),
-    );
+    const valid = record.filter((term, at) => end < 0 || (at < end && term.name !== 'redirect'));
+    await Promise.all(valid.filter(({ name }) => NEEDS_LOOKUP.has(name)).map((term) => count(owner, term)));
   }
 
   async function count(owner: string, term: Term): Promise<void> {
