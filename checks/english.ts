@@ -65,7 +65,7 @@ const PHRASES: Readonly<Record<string, Phrase>> = {
   },
   'private words': {
     pattern: /\b(?:anew|mend(?:s|ed|ing)?|slips?|deeds?|fates?)\b/g,
-    count: 1,
+    count: 0,
     instead: 'again, fix, mistake, action, status',
   },
   'some-ten': { pattern: /\bsome (?:\d|ten|twenty|thirty|hundred|thousand)/g, count: 0, instead: 'about' },

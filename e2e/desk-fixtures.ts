@@ -213,7 +213,7 @@ export const changingTest = test.extend<object, { readonly receiver: Receiver }>
 
 /** The doctor's findings depend on DNS; desk/doctor/ tests them with its own server. */
 export const FOUND: OutputOf<typeof doctor> = {
-  lookedAt: '2026-11-23T06:00:00.000Z',
+  checkedAt: '2026-11-23T06:00:00.000Z',
   findings: [
     { check: 'database', state: 'ok', sentence: 'It can be read and written.' },
     {

@@ -129,7 +129,7 @@ test('a desk list continues while the server is searching and can be stopped', a
   await page.route('**/api/people?*', async (route) => {
     asked += 1;
     await route.fulfill({
-      json: { people: [], next: String(asked), lookedBackTo: '2026-03-04T05:06:00.000Z' },
+      json: { people: [], next: String(asked), searchedBackTo: '2026-03-04T05:06:00.000Z' },
     });
   });
   await open('/leads?search=rare');
@@ -146,7 +146,7 @@ test('a desk list continues while the server is searching and can be stopped', a
   expect(asked).toBe(when);
   await page.unroute('**/api/people?*');
   await page.route('**/api/people?*', (route) =>
-    route.fulfill({ json: { people: [], next: null, lookedBackTo: null } }),
+    route.fulfill({ json: { people: [], next: null, searchedBackTo: null } }),
   );
   await page.getByRole('button', { name: 'Search further back' }).click();
   await expect(page.getByText('Nobody matches this filter')).toBeVisible();

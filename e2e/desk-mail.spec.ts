@@ -44,8 +44,8 @@ test('the doctor page lists the worst problems first and can check again', async
   const asked: string[] = [];
   await page.route('**/api/doctor*', async (route) => {
     asked.push(new URL(route.request().url()).search);
-    const lookedAt = asked.length === 1 ? FOUND.lookedAt : '2026-11-23T07:30:00.000Z';
-    await route.fulfill({ json: { ...FOUND, lookedAt } });
+    const checkedAt = asked.length === 1 ? FOUND.checkedAt : '2026-11-23T07:30:00.000Z';
+    await route.fulfill({ json: { ...FOUND, checkedAt } });
   });
   await open('/doctor');
   await expect(page.getByText('1 problem, 1 warning.')).toBeVisible();

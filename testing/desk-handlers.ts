@@ -5,7 +5,7 @@ import { AT_THE_MACHINE, logAction } from '#desk/audit-log/audit-log.ts';
 import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import type { Service } from '#server/startup/service.ts';
 
-type Noted = { readonly deed: DeskAction; readonly about: string | null; readonly details: string };
+type Noted = { readonly action: DeskAction; readonly about: string | null; readonly details: string };
 
 export type DeskClient = {
   readonly ask: <Name extends keyof Handlers>(
@@ -26,8 +26,8 @@ export function deskClient(
 ): DeskClient {
   const { handlers, endpoints, files, warmUp } = createHandlers(service);
   const actor = { who: AT_THE_MACHINE, from: '' };
-  const log: DeskContext['log'] = (deed, about, details) =>
-    logAction(service, { ...actor, deed, about, details });
+  const log: DeskContext['log'] = (action, about, details) =>
+    logAction(service, { ...actor, action, about, details });
   const context: DeskContext = {
     service,
     actor,
@@ -39,7 +39,7 @@ export function deskClient(
   return {
     noted: async () => {
       const rows = await deskLogPage(service.database.db, { order: 'oldest', after: null, limit: 1_000 });
-      return rows.map(({ deed, about, details }) => ({ deed: deed as DeskAction, about, details }));
+      return rows.map(({ action, about, details }) => ({ action: action as DeskAction, about, details }));
     },
     warmUp,
     ask: async (name, asked = {}) => {

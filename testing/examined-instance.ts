@@ -101,13 +101,13 @@ type OfflineCheck = (settings: Settings, now: number) => Promise<Findings>;
 const OFFLINE_CHECKS: Readonly<Record<string, OfflineCheck>> = {
   page: ({ config }) => examinePage(config, new AbortController().signal),
   database: async ({ config: { database } }) => {
-    const { findings, look } = await examineDatabase(database);
-    const damage = look !== null && database.engine === 'sqlite' ? await examineDamage(database.file) : [];
+    const { findings, state } = await examineDatabase(database);
+    const damage = state !== null && database.engine === 'sqlite' ? await examineDamage(database.file) : [];
     return [...findings, ...[damage].flat()];
   },
   clock: async ({ config }, now) => examineClock(await readDatabaseState(config.database), now),
   secret: async ({ config, folder }) =>
-    examineSecret(config, { folder, look: await readDatabaseState(config.database) }),
+    examineSecret(config, { folder, state: await readDatabaseState(config.database) }),
   files: async ({ config, folder }) => examineFiles(config, folder),
   backup: ({ config, folder }, now) => examineBackup(config.database, { folder, now }),
 };

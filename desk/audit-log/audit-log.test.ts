@@ -48,7 +48,7 @@ deskOnEachEngine('audit log', ({ test, both }) => {
       JSON.parse((await desk(service, ['log', '--json', ...args])).out) as LogEntry[];
     const lines = await list();
     assert.deepEqual(
-      lines.map(({ who, deed, about, details }) => [who, deed, about, details]),
+      lines.map(({ who, action, about, details }) => [who, action, about, details]),
       [
         [ADA, 'signed-in', null, ''],
         ['command line', 'corrected', LEAD, 'correct'],
@@ -65,13 +65,13 @@ deskOnEachEngine('audit log', ({ test, both }) => {
     assert.equal(lines[0]?.at, new Date(server.now()).toISOString());
     assert.deepEqual(await list('--newest'), lines.toReversed());
     const shown = await desk(service, ['log']);
-    assert.match(shown.out, /^when +who +did +about +details +from\n/);
+    assert.match(shown.out, /^when +who +action +about +details +from\n/);
     assert.match(shown.notes, /8 lines\./);
 
     const pageAt = async (url: string) => (await ada.get(url)).json<OutputOf<typeof log>>();
     assert.deepEqual(await pageAt('/api/log'), { entries: lines.toReversed(), next: null });
     for (let at = 0; at < 120; at += 1)
-      await logAction(service, { who: ADA, deed: 'looked', about: null, details: String(at), from: '' });
+      await logAction(service, { who: ADA, action: 'viewed', about: null, details: String(at), from: '' });
     const newest = await pageAt('/api/log');
     const rest = await pageAt(`/api/log?after=${newest.next}`);
     assert.deepEqual([newest.entries.length, rest.entries.length, rest.next], [100, 28, null]);
@@ -84,14 +84,14 @@ deskOnEachEngine('audit log', ({ test, both }) => {
       const { service } = server;
       await becomeLead(server, LEAD);
       await signInAtDesk(server, createDeskBrowser(app), ADA);
-      const look = () => logAction(service, { who: ADA, deed: 'looked', about: LEAD, from: '203.0.113.4' });
+      const look = () => logAction(service, { who: ADA, action: 'viewed', about: LEAD, from: '203.0.113.4' });
       await look();
       await look();
       assert.deepEqual(
-        (await logOf(server)).map(({ deed, about }) => [deed, about]),
+        (await logOf(server)).map(({ action, about }) => [action, about]),
         [
           ['signed-in', null],
-          ['looked', LEAD],
+          ['viewed', LEAD],
         ],
         'one look is one line',
       );
@@ -103,12 +103,12 @@ deskOnEachEngine('audit log', ({ test, both }) => {
       const pseudonym = lines[1]?.about;
       assert.match(pseudonym ?? '', /^erased [\w-]{22}$/);
       assert.deepEqual(
-        lines.map(({ deed, about }) => [deed, about]),
+        lines.map(({ action, about }) => [action, about]),
         [
           ['signed-in', null],
-          ['looked', pseudonym],
+          ['viewed', pseudonym],
           ['erased', pseudonym],
-          ['looked', pseudonym],
+          ['viewed', pseudonym],
         ],
         'that it was done stays, and lines about one person belong together',
       );
@@ -120,7 +120,7 @@ deskOnEachEngine('audit log', ({ test, both }) => {
     const looks = async () => {
       assert.equal((await bob.get('/api/today')).statusCode, 200);
       const lines = await logOf(server);
-      return lines.flatMap(({ who, deed, details }) => (deed === 'looked' ? [[who, details]] : []));
+      return lines.flatMap(({ who, action, details }) => (action === 'viewed' ? [[who, details]] : []));
     };
     assert.deepEqual(await looks(), [], 'there is nobody to see yet');
     await becomeLead(server, LEAD);
@@ -154,7 +154,7 @@ deskOnEachEngine('audit log', ({ test, both }) => {
     ];
     const noted = async () =>
       (await logOf(server))
-        .filter(({ deed }) => deed === 'looked')
+        .filter(({ action }) => action === 'viewed')
         .map(({ who, details }) => `${who} ${details}`);
     const of = (details: string) => `bob@example.com ${details}`;
     assert.deepEqual(await noted(), seen.map(of));
@@ -225,7 +225,7 @@ it('the audit log also records failed actions, but not actions that never starte
       await run(1, ['erase', 'lin@example.net', '--yes', '--json'], { print: gone });
       const lines = JSON.parse((await desk(service, ['log', '--json'])).out) as LogEntry[];
       assert.deepEqual(
-        lines.map(({ deed, details }) => [deed, details]),
+        lines.map(({ action, details }) => [action, details]),
         [
           ['exported', 'export, format: csv, state: verified'],
           ['corrected', 'correct'],
@@ -255,7 +255,7 @@ it('the audit log shows markup and formulas as text', () =>
     const who = '\u001B[2J=HYPERLINK("x")';
     await logAction(server.service, {
       who,
-      deed: 'looked',
+      action: 'viewed',
       about: address,
       details: '\u009B31m',
       from: '',

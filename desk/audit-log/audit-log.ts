@@ -21,7 +21,7 @@ const REPEATED_VIEW_MS = 10 * MINUTE_MS;
 export type Actor = { readonly who: string; readonly from: string };
 
 type LogLine = Actor & {
-  readonly deed: DeskAction;
+  readonly action: DeskAction;
   readonly about: string | null;
   /** Contains no personal data. */
   readonly details?: string | undefined;
@@ -29,10 +29,10 @@ type LogLine = Actor & {
 
 export async function logAction(service: LogParts, line: LogLine): Promise<void> {
   const { database, clock } = service;
-  if (line.deed === 'looked') {
-    const { who, deed, about, details = '' } = line;
+  if (line.action === 'viewed') {
+    const { who, action, about, details = '' } = line;
     const since = clock() - REPEATED_VIEW_MS;
-    if (await wasLoggedSince(database.db, { who, deed, about, details, since })) return;
+    if (await wasLoggedSince(database.db, { who, action, about, details, since })) return;
   }
   await database.db.transaction().execute((tx) => addLine(tx, service, line));
 }
@@ -43,13 +43,13 @@ const ABOUT_DESK_USERS: ReadonlySet<DeskAction> = new Set(['signed-out', 'sent-r
 type LogParts = Pick<Service, 'database' | 'clock' | 'secrets'>;
 
 async function addLine(tx: Db, { clock, secrets }: LogParts, line: LogLine): Promise<void> {
-  const { deed, about } = line;
-  const pseudonym = about === null || ABOUT_DESK_USERS.has(deed) ? null : pseudonymsOf(secrets, about)[0];
+  const { action, about } = line;
+  const pseudonym = about === null || ABOUT_DESK_USERS.has(action) ? null : pseudonymsOf(secrets, about)[0];
   await addToDeskLog(tx, rowOf(line, clock()), pseudonym);
 }
 
 /** @param details must not contain personal data */
-export type LogAction = (deed: DeskAction, about: string | null, details?: string) => Promise<void>;
+export type LogAction = (action: DeskAction, about: string | null, details?: string) => Promise<void>;
 type ChangeParts = LogParts & Pick<Service, 'webhooks'>;
 
 /** @param change throws to roll back */
@@ -61,7 +61,7 @@ export async function changeAndLog<Done>(
   const done = await service.database.db
     .transaction()
     .execute((tx) =>
-      change(tx, (deed, about, details) => addLine(tx, service, { ...actor, deed, about, details })),
+      change(tx, (action, about, details) => addLine(tx, service, { ...actor, action, about, details })),
     );
   service.webhooks.wake();
   return done;
@@ -96,13 +96,17 @@ export const logRefusal = (
   tx: Db,
   { email, from, details, at }: { email: string | null; from: string; details: string; at: number },
 ): Promise<void> =>
-  addToDeskLog(tx, rowOf({ who: email ?? STRANGER, deed: 'refused', about: null, details, from }, at), null);
+  addToDeskLog(
+    tx,
+    rowOf({ who: email ?? STRANGER, action: 'refused', about: null, details, from }, at),
+    null,
+  );
 
-const rowOf = ({ who, deed, about, details = '', from }: LogLine, at: number): DeskLogRow => ({
+const rowOf = ({ who, action, about, details = '', from }: LogLine, at: number): DeskLogRow => ({
   id: uuid({ msecs: at, seq: microseconds() }),
   at,
   who,
-  deed,
+  action,
   about,
   details,
   client_address: from,
@@ -114,10 +118,10 @@ export const commandLine = (): Actor => ({ who: COMMAND_LINE, from: sourceOf(pro
 
 export const logCommand = (
   service: LogParts,
-  deed: DeskAction,
+  action: DeskAction,
   about: string | null,
   details?: string,
-): Promise<void> => logAction(service, { ...commandLine(), deed, about, details });
+): Promise<void> => logAction(service, { ...commandLine(), action, about, details });
 
 const sourceOf = ({ SSH_CONNECTION: ssh }: NodeJS.ProcessEnv): string => ssh?.split(' ', 1)[0] || hostname();
 
@@ -125,7 +129,7 @@ export const logEntryOf = ({
   id,
   at,
   who,
-  deed,
+  action,
   about,
   details,
   client_address: from,
@@ -133,7 +137,7 @@ export const logEntryOf = ({
   id,
   at: isoTime(at),
   who,
-  deed: deed as DeskAction,
+  action: action as DeskAction,
   about,
   details,
   from,

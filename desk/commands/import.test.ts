@@ -208,9 +208,9 @@ onEachEngine('imports', ({ both: test }) => {
     const corrected = await desk(server.service, ['correct', 'ada@example.com', '--name', 'Ada King']);
     assert.match(corrected.out, /Ada, Engines → Ada King, Engines/);
     const answer = await desk(server.service, ['show', 'ada@example.com', '--json']);
-    const { story } = JSON.parse(answer.out) as { story: TimelineEntry[] };
+    const { timeline } = JSON.parse(answer.out) as { timeline: TimelineEntry[] };
     assert.deepEqual(
-      story.map(({ what, details }) => [what, details['name'], details['consent came from']]),
+      timeline.map(({ what, details }) => [what, details['name'], details['consent came from']]),
       [
         ['was imported from another tool, not verified here', 'Ada', CONSENT_SOURCE],
         ['was corrected by the operator', 'Ada → Ada King', undefined],

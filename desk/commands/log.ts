@@ -24,7 +24,7 @@ export function addLog(program: Command, desk: Desk): void {
         columns: [
           ['when', 16, ({ at }) => formatMinute(at, config.timeZone)],
           ['who', 28, ({ who }) => who],
-          ['did', 16, ({ deed }) => deed],
+          ['action', 16, ({ action }) => action],
           ['about', 32, ({ about }) => about ?? ''],
           ['details', 24, ({ details }) => details],
           ['from', 0, ({ from }) => from],

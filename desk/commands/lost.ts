@@ -22,7 +22,7 @@ export function addLost(program: Command, desk: Desk): void {
       'after',
       `
 Reasons: refused (permanently, by the mail server), waiting (not sent yet; see the latest reply), too-late (expired before it
-could be sent; see error_class), not-tried (accepted, perhaps as spam), wrong-tries (counted in wrong_tries), unknown
+could be sent; see error_class), not-tried (accepted, perhaps as spam), wrong-attempts (counted in wrong_attempts), unknown
 (MAIL_RETENTION_DAYS is over). These people proved neither address nor consent. Fix the causes, and do not write to them.
 ${examples(`lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"))'`)}`,
     )
@@ -63,8 +63,13 @@ ${examples(`lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"
     });
 }
 
-function detailOf({ reason, wrong_tries: wrongTries, reply, error_class: errorClass }: LostLeadRow): string {
-  if (reason === 'wrong-tries') return ` (${wrongTries})`;
+function detailOf({
+  reason,
+  wrong_attempts: wrongAttempts,
+  reply,
+  error_class: errorClass,
+}: LostLeadRow): string {
+  if (reason === 'wrong-attempts') return ` (${wrongAttempts})`;
   if (reason === 'not-tried') return '';
   if (reply !== null) return `: ${reply}`;
   return errorClass === null ? '' : ` (${errorClass})`;

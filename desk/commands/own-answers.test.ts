@@ -108,10 +108,10 @@ onEachEngine('custom questions in the desk', { campaign: { 'form.yaml': FORM } }
       await become(server, 'ada@example.com', { job_title: 'Countess', topics: ['Prompts'] });
       await server.advance(10);
       await succeeded(correct(server, 'job_title=Lady = Lovelace', 'team=2 to 5', 'topics='));
-      const story = (await desk(server.service, ['show', 'ada@example.com'])).out;
-      assert.match(story, /Job title: Countess → Lady = Lovelace\n/);
-      assert.match(story, /Team <size> & more: – → 2 to 5\n/);
-      assert.match(story, /Topics: Prompts → –\n/);
+      const shown = (await desk(server.service, ['show', 'ada@example.com'])).out;
+      assert.match(shown, /Job title: Countess → Lady = Lovelace\n/);
+      assert.match(shown, /Team <size> & more: – → 2 to 5\n/);
+      assert.match(shown, /Topics: Prompts → –\n/);
 
       const held = {
         pager: { label: 'Pager', answer: '1' },

@@ -28,7 +28,7 @@ const enterWrongCodeFirst = (server: ServerUnderTest) =>
 
 async function timelineOf(server: ServerUnderTest, email: string): Promise<readonly TimelineEntry[]> {
   const { out } = await succeeded(desk(server.service, ['show', email, '--json']));
-  return (JSON.parse(out) as { story: TimelineEntry[] }).story;
+  return (JSON.parse(out) as { timeline: TimelineEntry[] }).timeline;
 }
 
 onEachEngine('desk commands about a person', ({ test, both, engine }) => {
@@ -51,9 +51,9 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
       await server.advance(60);
       await desk(server.service, ['export', '--since-last', 'crm']);
 
-      const story = await timelineOf(server, ' ADA@Example.com');
+      const timeline = await timelineOf(server, ' ADA@Example.com');
       assert.deepEqual(
-        story.map(({ what }) => what),
+        timeline.map(({ what }) => what),
         [
           'asked for a code',
           'mail sent',
@@ -66,7 +66,7 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
           'was exported',
         ],
       );
-      const detail = (what: string) => story.find((entry) => entry.what === what)?.details;
+      const detail = (what: string) => timeline.find((entry) => entry.what === what)?.details;
       assert.match(detail('mail sent')?.['the mail server said'] ?? '', /^250 /);
       assert.equal(detail('had entered wrong codes')?.['how often'], '1');
       assert.equal(detail('asked for a code')?.['from'], '198.51.100.7');
@@ -74,7 +74,7 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
         company: 'Analytical Engines → Engines & Co',
       });
       assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
-      assert.doesNotMatch(JSON.stringify(story), new RegExp(codeIn(server.inbox.mails[0]!)));
+      assert.doesNotMatch(JSON.stringify(timeline), new RegExp(codeIn(server.inbox.mails[0]!)));
     },
   );
 

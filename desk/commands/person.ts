@@ -31,7 +31,7 @@ export function addShow(program: Command, desk: Desk): void {
       const { database, config, clock } = await desk.service();
       const timeline = timelineOf(await requirePersonalData(database.db, email), clock());
       if (json) {
-        await desk.print(jsonText({ email, story: timeline }));
+        await desk.print(jsonText({ email, timeline }));
         return;
       }
       await desk.print(`${desk.paint('bold', email)}\n`);
@@ -62,7 +62,7 @@ export function addPerson(program: Command, desk: Desk): void {
       const timeline = timelineOf(data, now);
       const writtenAt = isoTime(now);
       const files = await writeJsonAndPage(out, {
-        document: { email, writtenAt, story: timeline, ...data },
+        document: { email, writtenAt, timeline, ...data },
         page: personPage({ email, data, timeline, site: campaign.site, writtenAt }),
         onBegin: () => logCommand(service, 'exported', email, 'person'),
       });

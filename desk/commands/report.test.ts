@@ -146,11 +146,11 @@ onEachEngine('reports', { inbox }, ({ test, both, engine }) => {
             { step: 'entered', people: 3 },
           ]);
           assert.deepEqual(report.notEntered, [
-            { fate: 'not-tried', people: 4 },
-            { fate: 'open', people: 1 },
-            { fate: 'refused', people: 1 },
-            { fate: 'too-late', people: 1 },
-            { fate: 'wrong-tries', people: 1 },
+            { status: 'not-tried', people: 4 },
+            { status: 'open', people: 1 },
+            { status: 'refused', people: 1 },
+            { status: 'too-late', people: 1 },
+            { status: 'wrong-attempts', people: 1 },
           ]);
           assert.deepEqual(
             report.byDay.filter(({ asked }) => asked > 0),
@@ -236,7 +236,7 @@ onEachEngine('reports', { inbox }, ({ test, both, engine }) => {
         const { rows, notes } = await lostOf(server);
         assert.deepEqual(
           rows
-            .map(({ email, reason, source, platform, codes, wrong_tries: tries }) =>
+            .map(({ email, reason, source, platform, codes, wrong_attempts: tries }) =>
               [email, reason, source, platform, codes, tries].join(' '),
             )
             .toSorted(),
@@ -247,7 +247,7 @@ onEachEngine('reports', { inbox }, ({ test, both, engine }) => {
             'never@example.com not-tried direct other 1 0',
             `refused@example.org refused ${EVIL} other 1 0`,
             'twice@example.com not-tried direct other 2 0',
-            'wrong@gmail.com wrong-tries direct Google 1 1',
+            'wrong@gmail.com wrong-attempts direct Google 1 1',
           ],
         );
         assert.equal(rows.at(-1)?.email, 'twice@example.com', 'who asked last comes last');

@@ -121,7 +121,7 @@ describe('database and disk checks', () => {
       const [found] = await findingsAbout('database', instance, { env: { DATABASE_URL: url.href } });
       assert.match(found!, /^problem: .*is read-only\. Name the primary server/);
 
-      const look = {
+      const state = {
         pending: [],
         unknown: [],
         secretIds: [],
@@ -130,7 +130,7 @@ describe('database and disk checks', () => {
         refusesEverybody: false,
         isReadOnly: false,
       };
-      const about = (clockAheadMs: number) => examineClock({ ...look, clockAheadMs }, NOW);
+      const about = (clockAheadMs: number) => examineClock({ ...state, clockAheadMs }, NOW);
       assert.equal(about(-900).state, 'ok');
       assert.match(
         about(90_000).sentence,

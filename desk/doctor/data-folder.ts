@@ -45,20 +45,20 @@ export function judgeFreeSpace(folder: string, freeBytes: number): Finding {
 
 export function examineSecret(
   config: Config,
-  { folder, look }: { folder: string; look: DatabaseState | null },
+  { folder, state }: { folder: string; state: DatabaseState | null },
 ): Findings {
   const file = secretFileOf(config.database, folder);
   const stored = config.appSecrets.length > 0 ? null : inspectSecretFile(file);
   if (stored?.type === 'unusable') return secret.problem(stored.sentence);
   if (stored?.type === 'missing')
-    return look === null || look.secretIds.length === 0
+    return state === null || state.secretIds.length === 0
       ? secret.note(`No secret exists yet. The first start will create one in ${file}.`)
       : secret.problem(
           `${file} is missing, but this database has already been used with a secret. Restore the file from a backup, or set APP_SECRET to that secret.`,
         );
   const where = stored === null ? 'APP_SECRET' : file;
   const ids = deriveSecrets(stored === null ? config.appSecrets : [stored.secret]).map(({ id }) => id);
-  if (look !== null && look.secretIds.length > 0 && !ids.some((id) => look.secretIds.includes(id)))
+  if (state !== null && state.secretIds.length > 0 && !ids.some((id) => state.secretIds.includes(id)))
     return secret.warning(
       `${where} does not match any secret that this database was used with. Visitors with a session or a pending code will have to request a new code. To avoid that, list the old secret second: APP_SECRET=new,old`,
     );

@@ -19,19 +19,19 @@ const CHECKED_BYTES = 500_000_000;
 export type DatabaseExamination = {
   readonly findings: readonly Finding[];
   /** Null if the database is missing or unreadable. */
-  readonly look: DatabaseState | null;
+  readonly state: DatabaseState | null;
 };
 
 export async function examineDatabase(database: Config['database']): Promise<DatabaseExamination> {
   if (database.engine === 'sqlite') {
     if (database.file === ':memory:')
-      return withoutLook(
+      return withoutState(
         warning(
           'The database is only in memory, so all data is lost when the server stops. Name a file in DATABASE_URL, such as file:./data/leads.db.',
         ),
       );
     if (!existsSync(database.file))
-      return withoutLook(
+      return withoutState(
         existsSync(path.join(path.dirname(database.file), 'app-secret'))
           ? problem(
               `There is no database at ${database.file}, but its secret exists. If the site is running, do not restart it yet: see "What do I do when something breaks?" in docs/running.md.`,
@@ -40,22 +40,22 @@ export async function examineDatabase(database: Config['database']): Promise<Dat
       );
   }
   const name = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${describeHost(database.url)}`;
-  let look: DatabaseState;
+  let state: DatabaseState;
   try {
-    look = await readDatabaseState(database);
+    state = await readDatabaseState(database);
   } catch (error) {
-    return withoutLook(
+    return withoutState(
       problem(explainDatabaseFailure(error, database) ?? `The database cannot be read: ${reasonOf(error)}`),
     );
   }
   const findings: Finding[] = [];
-  if (look.unknown.length > 0)
+  if (state.unknown.length > 0)
     findings.push(
       problem(
         'The database was used by a newer version of this software. Start that version, or name another database in DATABASE_URL.',
       ),
     );
-  if (look.isReadOnly)
+  if (state.isReadOnly)
     findings.push(
       problem(
         database.engine === 'sqlite'
@@ -63,13 +63,13 @@ export async function examineDatabase(database: Config['database']): Promise<Dat
           : `${name} is read-only. Name the primary server in DATABASE_URL.`,
       ),
     );
-  if (look.pending.length > 0)
+  if (state.pending.length > 0)
     findings.push(note('The tables are from an older version. The next start will update them.'));
   if (findings.length === 0) findings.push(ok(`${name} responds and has all tables.`));
-  return { findings, look };
+  return { findings, state };
 }
 
-const withoutLook = (finding: Finding): DatabaseExamination => ({ findings: [finding], look: null });
+const withoutState = (finding: Finding): DatabaseExamination => ({ findings: [finding], state: null });
 
 /** Blocks the process while it reads, so nothing else should be waiting. */
 export async function examineDamage(file: string): Promise<Findings> {
@@ -84,8 +84,8 @@ export async function examineDamage(file: string): Promise<Findings> {
       );
 }
 
-export function examineClock(look: DatabaseState | null, now: number): Finding {
-  const { newestAt = null, clockAheadMs = null } = look ?? {};
+export function examineClock(state: DatabaseState | null, now: number): Finding {
+  const { newestAt = null, clockAheadMs = null } = state ?? {};
   const statement = `The clock of this machine says ${isoTime(now)}`;
   if (newestAt !== null && newestAt > now + CLOCKS_DIFFER_MS)
     return clock.problem(
@@ -100,19 +100,19 @@ export function examineClock(look: DatabaseState | null, now: number): Finding {
     : clock.ok(`${statement}, which agrees with the database.`);
 }
 
-export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, look: DatabaseState | null): Findings {
-  const dead = look?.deadEvents ?? 0;
+export function judgeWebhooks({ webhooks }: Pick<Config, 'webhooks'>, state: DatabaseState | null): Findings {
+  const dead = state?.deadEvents ?? 0;
   if (dead > 0)
     return about('webhooks').warning(
       `${counted(dead, 'webhook event was', 'webhook events were')} given up after a day of attempts. List the reasons (npm run -s desk -- webhooks list), fix the receivers, and retry the events (webhooks retry --all).`,
     );
-  return webhooks.urls.length === 0 || look === null
+  return webhooks.urls.length === 0 || state === null
     ? []
     : [about('webhooks').ok('No webhook event was given up.')];
 }
 
-export const judgeRefusals = (look: DatabaseState | null): Findings =>
-  look?.refusesEverybody
+export const judgeRefusals = (state: DatabaseState | null): Findings =>
+  state?.refusesEverybody
     ? about('mail account').problem(
         'The mail server refused all mail in the last hour. Read its replies (npm run -s desk -- lost), and check SMTP_URL, MAIL_FROM and your account with the provider.',
       )

@@ -72,20 +72,20 @@ async function examineInstance(
   const title = campaign?.site.title ?? new URL(config.publicUrl).host;
   const dns = createDns(dnsServers, signal);
   const databaseExamination = examineDatabase(database);
-  const databaseLook = databaseExamination.then(({ look }) => look);
+  const databaseState = databaseExamination.then(({ state }) => state);
   const examinations: readonly Examination[] = [
     ['page', examinePage(config, signal)],
     ['address', examinePublicUrl(config, { dns, now, signal })],
     ['database', databaseExamination.then(({ findings }) => findings)],
     ['disk', examineDisk(database, folder)],
-    ['clock', databaseLook.then((look) => examineClock(look, now))],
-    ['secret', databaseLook.then((look) => examineSecret(config, { folder, look }))],
+    ['clock', databaseState.then((state) => examineClock(state, now))],
+    ['secret', databaseState.then((state) => examineSecret(config, { folder, state }))],
     // Runs after the check of the database, which may create files.
-    ['files', databaseLook.then(() => examineFiles(config, folder))],
+    ['files', databaseState.then(() => examineFiles(config, folder))],
     ['backup', examineBackup(database, { folder, now })],
-    ['webhooks', databaseLook.then((look) => judgeWebhooks(config, look))],
+    ['webhooks', databaseState.then((state) => judgeWebhooks(config, state))],
     ['mail account', examineMailAccount(mail, { publicUrl: config.publicUrl, signal })],
-    ['mail account', databaseLook.then(judgeRefusals)],
+    ['mail account', databaseState.then(judgeRefusals)],
     ...examineSender(config, { dns, freeMailDomains: campaign?.freeMailDomains ?? new Set() }),
     ...(sampleTo === null
       ? []
@@ -94,7 +94,7 @@ async function examineInstance(
   const found = await Promise.all(
     examinations.map(([check, examination]) => limitTime(check, LIMIT_MS + GRACE_MS, examination)),
   );
-  if (database.engine === 'postgres' || (await databaseLook) === null) return found.flat();
+  if (database.engine === 'postgres' || (await databaseState) === null) return found.flat();
   // Last, because it blocks the event loop.
   return [...found, await limitTime('database', LIMIT_MS, examineDamage(database.file))].flat();
 }

@@ -79,7 +79,7 @@ export type DeskAction =
   | 'refused'
   | 'added-passkey'
   | 'removed-passkey'
-  | 'looked'
+  | 'viewed'
   | 'exported'
   | 'imported'
   | 'corrected'
@@ -96,7 +96,7 @@ export type LogEntry = {
   readonly at: string;
   /** An e-mail address, "at the machine" (`desk open`) or "command line". */
   readonly who: string;
-  readonly deed: DeskAction;
+  readonly action: DeskAction;
   /** An e-mail address, or the pseudonym of an erased one; null if the action concerned nobody. */
   readonly about: string | null;
   /** Contains no personal data. */

@@ -134,7 +134,7 @@ export type Finding = {
   readonly publish?: { readonly name: string; readonly type: string; readonly value: string };
 };
 /** Runs the doctor if `again` is set or the findings are ten minutes old. This takes up to 30 seconds. */
-export const doctor = get<{ readonly findings: readonly Finding[]; readonly lookedAt: string }>()(
+export const doctor = get<{ readonly findings: readonly Finding[]; readonly checkedAt: string }>()(
   '/api/doctor',
   'read',
   z.object({ again: z.optional(z.literal('yes')) }),

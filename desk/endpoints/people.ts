@@ -48,7 +48,7 @@ export type PeoplePage = {
   /** Value of `after` for the next page; null at the end. */
   readonly next: string | null;
   /** Everyone newer than this time has been checked; null at the end. */
-  readonly lookedBackTo: string | null;
+  readonly searchedBackTo: string | null;
 };
 export const people = get<PeoplePage>()(
   '/api/people',
@@ -113,7 +113,7 @@ export type Consent = {
 
 export type PersonDetails = {
   readonly person: Person;
-  readonly happenings: readonly TimelineEntry[];
+  readonly timeline: readonly TimelineEntry[];
   readonly consent: Consent | null;
   /** Null without one, and after an unsubscription. */
   readonly newsConsent: Consent | null;
@@ -194,7 +194,7 @@ export type Lost = {
   /** `4xx` for a temporary refusal, otherwise the name of the error; null without an error. */
   readonly error_class: string | null;
   readonly codes: number;
-  readonly wrong_tries: number;
+  readonly wrong_attempts: number;
 };
 export const lost = get<{
   readonly lost: readonly Lost[];

@@ -44,7 +44,7 @@ async function withPlatforms(
   page: readonly LostLead[],
   platformsOf: PlatformLookup['platformsOf'],
 ): Promise<{ readonly lost: readonly Lost[]; readonly open: number }> {
-  const lost = page.filter(({ fate }) => fate !== 'open');
+  const lost = page.filter(({ status }) => status !== 'open');
   const domains = new Map<string, number>();
   for (const { email } of lost) domains.set(domainOf(email), (domains.get(domainOf(email)) ?? 0) + 1);
   const platforms = await platformsOf(domains);
@@ -54,7 +54,7 @@ async function withPlatforms(
   };
 }
 
-const toLost = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: string): Lost => ({
+const toLost = ({ asked_at, status, attribution, ...lead }: LostLead, platform: string): Lost => ({
   id: lead.submission_id,
   asked_at: isoTime(asked_at),
   email: lead.email,
@@ -63,10 +63,10 @@ const toLost = ({ asked_at, fate, attribution, ...lead }: LostLead, platform: st
   ...(lead.answers !== null && { answers: readAnswers(lead.answers) }),
   source: attribution === null ? '' : sourceOf(readAttribution(attribution)),
   platform,
-  reason: fate,
-  why: STATUS_LABELS[fate],
+  reason: status,
+  why: STATUS_LABELS[status],
   reply: lead.reply,
   error_class: lead.error_class,
   codes: lead.codes,
-  wrong_tries: lead.wrong_tries,
+  wrong_attempts: lead.wrong_attempts,
 });

@@ -20,7 +20,7 @@ const REPORT: Report = {
     { step: 'asked', people: 100 },
     { step: 'entered', people: 50 },
   ],
-  notEntered: [{ fate: 'not-tried', people: 50 }],
+  notEntered: [{ status: 'not-tried', people: 50 }],
   byDay: [
     { day: '2026-11-19', days: 1, seen: 500, asked: 60, entered: 30, leads: 30 },
     { day: '2026-11-20', days: 1, seen: 500, asked: 40, entered: 20, leads: 10 },

@@ -24,7 +24,7 @@ import {
 } from '#desk/report/sentences.ts';
 
 export type Section = {
-  readonly kind: 'funnel' | 'fate' | 'time' | 'day' | 'source' | 'platform' | 'answer' | 'variant';
+  readonly kind: 'funnel' | 'status' | 'time' | 'day' | 'source' | 'platform' | 'answer' | 'variant';
   readonly title: string;
   readonly sentence: string;
   readonly legend: { readonly value: string | null; readonly rest: string | null };
@@ -78,14 +78,14 @@ function notEnteredSection(report: Report): Section {
   const { notEntered } = report;
   const missed = notEntered.reduce((sum, { people }) => sum + people, 0);
   return {
-    kind: 'fate',
+    kind: 'status',
     title: 'Why codes were not entered',
     sentence: notEnteredSentence(report),
     legend: { value: null, rest: 'People' },
     columns: ['Outcome', 'People', 'Share'],
     groups: ungrouped(
-      notEntered.map(({ fate, people }) =>
-        rowOf([STATUS_LABELS[fate], number(people), percent(people, missed)], 0, people),
+      notEntered.map(({ status, people }) =>
+        rowOf([STATUS_LABELS[status], number(people), percent(people, missed)], 0, people),
       ),
     ),
   };

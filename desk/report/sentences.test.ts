@@ -7,12 +7,12 @@ it('the report says in one sentence why codes were not entered', () => {
   for (const [asked, notEntered, expected] of [
     [0, [], 'Nobody asked for a code.'],
     [2, [], 'Everyone who asked for a code entered it.'],
-    [1, [{ fate: 'refused', people: 1 }], 'Most common of 1 person: Refused by the mail server (1).'],
+    [1, [{ status: 'refused', people: 1 }], 'Most common of 1 person: Refused by the mail server (1).'],
     [
       4,
       [
-        { fate: 'open', people: 1 },
-        { fate: 'not-tried', people: 2 },
+        { status: 'open', people: 1 },
+        { status: 'not-tried', people: 2 },
       ],
       'Most common of 3 people: Got the e-mail but never tried (2).',
     ],

@@ -22,7 +22,7 @@ const STEPS: Readonly<Record<Step['step'], string>> = {
 export const STATUS_LABELS: Readonly<Record<Exclude<CodeStatus, 'entered'>, string>> = {
   open: 'Can still enter the code',
   'not-tried': 'Got the e-mail but never tried',
-  'wrong-tries': 'Only entered wrong codes',
+  'wrong-attempts': 'Only entered wrong codes',
   refused: 'Refused by the mail server',
   waiting: 'E-mail is still queued',
   'too-late': 'Expired before the e-mail was sent',
@@ -280,7 +280,7 @@ export function notEnteredSentence({
     return countIn(funnel, 'asked') === 0
       ? 'Nobody asked for a code.'
       : 'Everyone who asked for a code entered it.';
-  return `Most common of ${peopleOf(people)}: ${STATUS_LABELS[most.fate]} (${number(most.people)}).`;
+  return `Most common of ${peopleOf(people)}: ${STATUS_LABELS[most.status]} (${number(most.people)}).`;
 }
 
 /** Example: 3.1% for 0.031 */

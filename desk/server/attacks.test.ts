@@ -307,8 +307,8 @@ describe('links from "desk open"', () => {
         { access: open(server) },
       );
       assert.equal(await server.countRows('desk_sessions'), 0);
-      const log = await server.database.db.selectFrom('desk_log').select(['who', 'deed']).execute();
-      assert.deepEqual(log, [{ who: 'at the machine', deed: 'signed-in' }]);
+      const log = await server.database.db.selectFrom('desk_log').select(['who', 'action']).execute();
+      assert.deepEqual(log, [{ who: 'at the machine', action: 'signed-in' }]);
     }));
 
   it('a link from "desk open" works for ten minutes', () =>
@@ -513,7 +513,7 @@ deskOnEachEngine('guessing desk codes', ({ test, both, engine }) => {
       assert.equal(await enterCode(victim, newer), 'in');
       const log = await deskLogPage(server.database.db, { order: 'oldest', after: null, limit: 1 });
       assert.deepEqual(
-        log.map(({ who, deed }) => [who, deed]),
+        log.map(({ who, action }) => [who, action]),
         [[ADA, 'refused']],
         'a wrong attempt is in the audit log',
       );

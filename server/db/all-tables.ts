@@ -461,7 +461,7 @@ export const TABLES = {
       id: link<Fixed<string>>(),
       at: plain<Fixed<number>>(),
       who: personal<Fixed<string>>(),
-      deed: plain<Fixed<string>>(),
+      action: plain<Fixed<string>>(),
       /** An e-mail address, or the pseudonym of an erased one (tables/desk-log.ts). */
       about: personal<Erasable<string | null>>(),
       details: plain<Fixed<string>>(),

@@ -124,9 +124,9 @@ for (const engine of MATRIX_ENGINES) {
         ];
         look('desk correct', await run('correct', EMAIL, ...changes), 'Corrected');
         look('a corrected lead', await run('export'), 'Corrected');
-        const story = await run('show', EMAIL);
+        const shown = await run('show', EMAIL);
         for (const name of NAMES)
-          if (!story.includes(`${answer(name, 'Typed')} → ${answer(name, 'Corrected')}`))
+          if (!shown.includes(`${answer(name, 'Typed')} → ${answer(name, 'Corrected')}`))
             missing.push(`a correction in desk show has no ${name}`);
 
         await becomeLead(EMAIL, 'Typed again');

@@ -14,7 +14,7 @@ export type PeopleCount = {
   readonly days: Map<number, Sums>;
   readonly sources: Map<string, Sums>;
   readonly domains: Map<string, Sums>;
-  readonly fates: Map<CodeStatus, number>;
+  readonly statuses: Map<CodeStatus, number>;
   readonly secondsToEnter: Map<number, number>;
 };
 
@@ -24,17 +24,17 @@ export const emptyCount = (): PeopleCount => ({
   days: new Map(),
   sources: new Map(),
   domains: new Map(),
-  fates: new Map(),
+  statuses: new Map(),
   secondsToEnter: new Map(),
 });
 
 export function addAsked(count: PeopleCount, groups: readonly AskedGroup[]): number {
   for (const group of groups) {
-    const { fate, people, seconds } = group;
+    const { status, people, seconds } = group;
     add(count, group, 'asked');
-    if (fate === 'entered') add(count, group, 'entered');
-    if (fate === 'entered' || group.mailed === 1) count.mailed += people;
-    increase(count.fates, fate, people);
+    if (status === 'entered') add(count, group, 'entered');
+    if (status === 'entered' || group.mailed === 1) count.mailed += people;
+    increase(count.statuses, status, people);
     if (seconds !== null) increase(count.secondsToEnter, Math.max(0, seconds), people);
   }
   return finishSlice(count, groups);

@@ -52,7 +52,10 @@ export type Figures = {
   readonly leads: number;
   readonly funnel: readonly Step[] | null;
   readonly timeToEnter: TimeToEnter | null;
-  readonly notEntered: readonly { readonly fate: Exclude<CodeStatus, 'entered'>; readonly people: number }[];
+  readonly notEntered: readonly {
+    readonly status: Exclude<CodeStatus, 'entered'>;
+    readonly people: number;
+  }[];
   readonly byDay: readonly (Counts & Seen & { readonly day: string; readonly days: number })[];
   readonly bySource: readonly (Row & Seen)[];
   readonly byPlatform: readonly Row[];
@@ -137,7 +140,7 @@ export async function gatherFigures(
     leads: count.total.leads,
     funnel: funnel.length === 0 ? null : funnel,
     timeToEnter: timeToEnter(count.secondsToEnter),
-    notEntered: fateRows(count.fates),
+    notEntered: statusRows(count.statuses),
     byDay,
     bySource: sourceRows(count.sources).map((row) => (areViewsKnown ? row : { ...row, seen: null })),
     byPlatform: platformsOf === null ? [] : await platformRows(count.domains, platformsOf),
@@ -153,10 +156,10 @@ const codeSteps = ({ total, mailed }: PeopleCount): Step[] => [
 const hasPeopleBefore = (firstDay: number, byDay: Figures['byDay']): boolean =>
   byDay.some((row) => readDay(row.day)! + row.days <= firstDay && peopleIn(row) > 0);
 
-const fateRows = (fates: PeopleCount['fates']): Figures['notEntered'] =>
-  [...fates]
-    .flatMap(([fate, people]) => (fate === 'entered' || people <= 0 ? [] : [{ fate, people }]))
-    .toSorted((a, b) => b.people - a.people || (a.fate < b.fate ? -1 : 1));
+const statusRows = (statuses: PeopleCount['statuses']): Figures['notEntered'] =>
+  [...statuses]
+    .flatMap(([status, people]) => (status === 'entered' || people <= 0 ? [] : [{ status, people }]))
+    .toSorted((a, b) => b.people - a.people || (a.status < b.status ? -1 : 1));
 
 function sourceRows(sources: PeopleCount['sources']): (Row & { seen: number })[] {
   const rows = rowsOf(sources, OTHERS).filter((row) => peopleIn(row) + row.seen > 0);

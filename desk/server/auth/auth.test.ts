@@ -107,8 +107,8 @@ deskOnEachEngine('desk sign-in', ({ test, both }) => {
       assert.match(notes, /^1 session of bob@example\.com was ended\./);
       assert.equal((await bob.get('/api/me')).statusCode, 401, 'ended by a command');
       const { out } = await commandOfDesk(server.service, ['log', '--json']);
-      const { who, deed, about } = (JSON.parse(out) as LogEntry[]).at(-1)!;
-      assert.deepEqual([who, deed, about], ['command line', 'signed-out', BOB]);
+      const { who, action, about } = (JSON.parse(out) as LogEntry[]).at(-1)!;
+      assert.deepEqual([who, action, about], ['command line', 'signed-out', BOB]);
       assert.match(
         (await commandOfDesk(server.service, ['sign-out', BOB])).notes,
         /^bob@example\.com has no session\./,

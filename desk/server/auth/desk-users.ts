@@ -78,11 +78,12 @@ export function createDeskUsers(
 
   const auditFor: DeskUsers['auditFor'] = (request, email) => {
     const actor: Actor = { who: email ?? AT_THE_MACHINE, from: ipAddressOf(request) };
-    const log: LogAction = (deed, about, details) => logAction(service, { ...actor, deed, about, details });
-    const logDone: LogAction = (deed, ...more) =>
-      log(deed, ...more).catch((error: unknown) =>
+    const log: LogAction = (action, about, details) =>
+      logAction(service, { ...actor, action, about, details });
+    const logDone: LogAction = (action, ...more) =>
+      log(action, ...more).catch((error: unknown) =>
         service.logger.error(
-          { err: error, deed },
+          { err: error, action },
           'An action in the desk could not be written to the audit log.',
         ),
       );

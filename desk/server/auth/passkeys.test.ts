@@ -69,7 +69,7 @@ deskOnEachEngine('desk passkeys', ({ both: test }) => {
     );
     const log = JSON.parse((await desk(server.service, ['log', '--json'])).out) as LogEntry[];
     assert.deepEqual(
-      log.filter(({ who }) => who === ADA).map(({ deed }) => deed),
+      log.filter(({ who }) => who === ADA).map(({ action }) => action),
       ['signed-in', 'added-passkey', 'signed-in', 'removed-passkey', 'added-passkey'],
     );
     await desk(server.service, ['erase', ADA, '--yes']);

@@ -36,9 +36,9 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     assert.match(one!.text, /ada@example\.com/);
     assert.equal(other!.text, one!.text);
     assert.deepEqual(await noted(), [
-      { deed: 'corrected', about: ADA, details: 'company, phone, topics' },
-      { deed: 'exported', about: ADA, details: 'proof of consent' },
-      { deed: 'exported', about: ADA, details: 'proof of consent' },
+      { action: 'corrected', about: ADA, details: 'company, phone, topics' },
+      { action: 'exported', about: ADA, details: 'proof of consent' },
+      { action: 'exported', about: ADA, details: 'proof of consent' },
     ]);
   });
 
@@ -55,7 +55,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     assert.ok((await rowsNaming(server, 'eve@example.com')).includes('leads'));
     const before = await noted();
     const last = before.at(-1)!;
-    assert.equal(last.deed, 'erased');
+    assert.equal(last.action, 'erased');
     assert.match(last.about ?? '', /^erased [\w-]{22}$/, 'a pseudonym');
     assert.match(last.details, /^1 lead, /);
     assert.deepEqual(
@@ -93,7 +93,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       assert.match(erased!.erased, /^Erased: 1 lead, /);
       assert.equal(changed, null);
       assert.deepEqual(await rowsNaming(server, ADA), []);
-      assert.equal((await noted()).at(-1)?.deed, 'erased', name);
+      assert.equal((await noted()).at(-1)?.action, 'erased', name);
     }
   });
 
@@ -125,7 +125,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       /^Erased: 1 lead, .* E-mails to or about the person may remain in .* Delete these e-mails there\.$/,
     );
     assert.deepEqual(await rowsNaming(server, ADA), []);
-    assert.equal((await noted()).at(-1)?.deed, 'erased');
+    assert.equal((await noted()).at(-1)?.action, 'erased');
   });
 
   both(
@@ -164,11 +164,11 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       );
       await assert.rejects(ask('unsuppress', { id, reason: 'A slip', shown }), /own decision/);
       assert.deepEqual(
-        (await noted()).filter(({ deed }) => deed !== 'looked'),
+        (await noted()).filter(({ action }) => action !== 'viewed'),
         [
-          { deed: 'sent-guide', about: ADA, details: '' },
-          { deed: 'suppressed', about: ADA, details: 'unsubscribed' },
-          { deed: 'unsuppressed', about: ADA, details: 'unsubscribed' },
+          { action: 'sent-guide', about: ADA, details: '' },
+          { action: 'suppressed', about: ADA, details: 'unsubscribed' },
+          { action: 'unsuppressed', about: ADA, details: 'unsubscribed' },
         ],
       );
     },

@@ -30,7 +30,7 @@ export function createDoctor({ clock }: Pick<Service, 'clock'>): {
             // The doctor limits itself, and other callers may share this run.
             signal: new AbortController().signal,
           });
-          return { findings, lookedAt: isoTime(now) };
+          return { findings, checkedAt: isoTime(now) };
         },
         { again: again === 'yes' },
       ),

@@ -114,7 +114,7 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
     assert.equal(page.styles?.length, 1);
     assert.doesNotMatch(page.text, / style=/);
     assert.ok(page.text.includes((await ask('report', { period: '7d' }))!.html));
-    assert.deepEqual(await noted(), [{ deed: 'downloaded-report', about: null, details: '7d' }]);
+    assert.deepEqual(await noted(), [{ action: 'downloaded-report', about: null, details: '7d' }]);
   });
 
   test('the report of yesterday changes at midnight, even if it is cached', async (server) => {
@@ -145,7 +145,7 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
           ask('sendReport', { period: '7d', to: 'ada@example.com' }),
           /ada@example\.com is not a desk user\. Add the address to DESK_PEOPLE/,
         );
-        assert.deepEqual(await noted(), [{ deed: 'sent-report', about: 'bob@example.com', details: '7d' }]);
+        assert.deepEqual(await noted(), [{ action: 'sent-report', about: 'bob@example.com', details: '7d' }]);
       },
     ));
 
@@ -174,9 +174,9 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
         assert.deepEqual(await ask('retryWebhooks', { ids: [dead.events[0]!.id] }), { revived: 1 });
         assert.deepEqual(await ask('retryWebhooks', { ids: null }), { revived: 1 });
         assert.deepEqual(await noted(), [
-          { deed: 'looked', about: null, details: 'list: newest leads' },
-          { deed: 'retried-webhooks', about: null, details: '1 event' },
-          { deed: 'retried-webhooks', about: null, details: '1 event' },
+          { action: 'viewed', about: null, details: 'list: newest leads' },
+          { action: 'retried-webhooks', about: null, details: '1 event' },
+          { action: 'retried-webhooks', about: null, details: '1 event' },
         ]);
       }),
     ));
@@ -227,8 +227,8 @@ it('parallel requests share one doctor run, whose problems appear on the overvie
       const problems = one!.findings.filter(({ state }) => state === 'problem');
       assert.ok(problems.length > 0);
       await server.advance(60);
-      assert.equal((await ask('doctor'))?.lookedAt, '2026-11-20T12:00:00.000Z');
-      assert.equal((await ask('doctor', { again: 'yes' }))?.lookedAt, '2026-11-20T12:01:00.000Z');
+      assert.equal((await ask('doctor'))?.checkedAt, '2026-11-20T12:00:00.000Z');
+      assert.equal((await ask('doctor', { again: 'yes' }))?.checkedAt, '2026-11-20T12:01:00.000Z');
       const { toDo } = (await ask('today'))!;
       assert.equal(toDo.filter(({ state }) => state === 'problem').length, problems.length);
     }),

@@ -71,7 +71,7 @@ export const suppressions: Handler<typeof endpoints.suppressions> = async ({ ser
     shown.flatMap(({ email }) => email ?? []),
   );
   const last = rows.length > shown.length ? shown.at(-1) : undefined;
-  await log('looked', null, 'list: addresses that get no mail');
+  await log('viewed', null, 'list: addresses that get no mail');
   return {
     suppressions: shown.map(({ email, reason, created_at: at, note }) => ({
       id: (email !== null && ids.get(email)) || null,

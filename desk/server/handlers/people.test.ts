@@ -60,7 +60,7 @@ async function everyone({ ask }: DeskClient, filter: object): Promise<string[]> 
   for (let after: string | undefined; ;) {
     const page = (await ask('people', { ...filter, ...(after && { after }) }))!;
     found.push(...page.people.map(({ email }) => email.split('@')[0]!));
-    assert.equal(page.next === null, page.lookedBackTo === null);
+    assert.equal(page.next === null, page.searchedBackTo === null);
     if (page.next === null) return found;
     after = page.next;
   }
@@ -166,7 +166,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     await asked.file(EXPORT_PATH, { search: 'ada@example.com', field: 'topics', answer: 'Prompts' });
     assert.deepEqual(
       (await asked.noted())
-        .filter(({ deed }) => deed === 'exported')
+        .filter(({ action }) => action === 'exported')
         .map(({ about, details }) => [about, details]),
       [
         [null, 'csv: verified, of a domain'],
@@ -181,7 +181,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     );
     await assert.rejects(asked.file(EXPORT_PATH, { format: 'exe' }), /“format” in the URL/);
     assert.equal(
-      (await asked.noted()).filter(({ deed }) => deed === 'exported').length,
+      (await asked.noted()).filter(({ action }) => action === 'exported').length,
       4,
       'what was refused is no export',
     );
@@ -244,16 +244,16 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     await asksOnly(server, { email: 'asks@example.com' });
     const [ada] = (await asked.ask('people'))!.people;
     const [asks] = (await asked.ask('people', { state: 'unverified' }))!.people;
-    const story = (await asked.ask('personDetails', { id: ada!.id }))!;
-    assert.deepEqual(story.person, ada);
-    assert.equal(story.happenings.length, 5);
-    assert.equal(story.happenings[0]?.details['name'], '<i>Ada</i>');
-    assert.deepEqual(story.consent, {
+    const found = (await asked.ask('personDetails', { id: ada!.id }))!;
+    assert.deepEqual(found.person, ada);
+    assert.equal(found.timeline.length, 5);
+    assert.equal(found.timeline[0]?.details['name'], '<i>Ada</i>');
+    assert.deepEqual(found.consent, {
       text: server.campaign.consent.text,
       givenAt: '2026-11-20T12:00:00.000Z',
       version: server.campaign.consent.version,
     });
-    assert.deepEqual([story.suppressions, story.canSendGuide], [[], false]);
+    assert.deepEqual([found.suppressions, found.canSendGuide], [[], false]);
     const form = await db
       .selectFrom('submissions')
       .select('id')
@@ -262,8 +262,8 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     assert.equal((await asked.ask('personDetails', { id: form.id }))?.person.id, ada?.id, 'of the lead');
     const unverified = (await asked.ask('personDetails', { id: asks!.id }))!;
     assert.deepEqual([unverified.person.state, unverified.consent], ['unverified', null]);
-    const looked = (await asked.noted()).map(({ about, details }) => about ?? details);
-    assert.deepEqual(looked, ['list: verified', 'list: unverified', 'ada@example.com', 'asks@example.com']);
+    const viewed = (await asked.noted()).map(({ about, details }) => about ?? details);
+    assert.deepEqual(viewed, ['list: verified', 'list: unverified', 'ada@example.com', 'asks@example.com']);
 
     const page = (await asked.file(PROOF_PATH, { id: ada!.id }))!;
     assert.match(page.text, /Proof of consent: ada@<wbr>example\.com/);

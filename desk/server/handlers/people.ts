@@ -44,11 +44,11 @@ export const people: Handler<typeof endpoints.people> = async ({ service, log },
       forMs: SEARCH_LIMIT_MS,
     },
   );
-  await log('looked', null, `list: ${describeFilter(filter)}`);
+  await log('viewed', null, `list: ${describeFilter(filter)}`);
   return {
     people: found.map(toPerson),
     next,
-    lookedBackTo: next === null ? null : isoTime(timeOfId(next)),
+    searchedBackTo: next === null ? null : isoTime(timeOfId(next)),
   };
 };
 
@@ -123,12 +123,12 @@ export const personDetails: Handler<typeof endpoints.personDetails> = async ({ s
   // The person was erased between the two queries.
   if (email === undefined || person === undefined) return null;
   const entries = await suppressionsFor(database.db, service, email);
-  const happenings = timelineOf(await listPersonalData(database.db, email), clock());
-  await log('looked', email);
+  const timeline = timelineOf(await listPersonalData(database.db, email), clock());
+  await log('viewed', email);
   const isLead = person.first_verified_at !== null;
   return {
     person: toPerson(person),
-    happenings,
+    timeline,
     consent: consentOf(person),
     newsConsent: newsConsentOf(person),
     suppressions: entries.map((entry) => ({
@@ -178,6 +178,6 @@ export const lost: Handler<typeof endpoints.lost> = async (
     forMs: SEARCH_LIMIT_MS,
     platformsOf: lookup.platformsOf,
   });
-  await log('looked', null, `list: lost leads, from ${from}, to ${to}`);
+  await log('viewed', null, `list: lost leads, from ${from}, to ${to}`);
   return found;
 };

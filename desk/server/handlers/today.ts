@@ -30,7 +30,7 @@ export const createToday =
     );
     if (found.length > 0)
       // A read-only database must not hide the overview, which reports this problem.
-      await log('looked', null, 'list: newest leads').catch((error: unknown) =>
+      await log('viewed', null, 'list: newest leads').catch((error: unknown) =>
         service.logger.error(
           { err: error },
           'A view of the newest leads could not be written to the audit log.',

@@ -25,7 +25,7 @@ export function DoctorPage() {
           <>
             {counted(countOf(data.findings, 'problem'), 'problem')},{' '}
             {counted(countOf(data.findings, 'warning'), 'warning')}. Last checked{' '}
-            <DateTime at={data.lookedAt} />
+            <DateTime at={data.checkedAt} />
           </>
         )
       }

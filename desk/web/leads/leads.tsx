@@ -100,7 +100,7 @@ const hiddenColumns = (fields: Me['fields']): ReadonlySet<string> =>
   );
 
 function ListStatus({ list, filter }: { readonly list: PeopleList; readonly filter: Filter }) {
-  const { people, hasMore, lookedBackTo, isSearching, isStopped, isStale, isPending, wanted } = list;
+  const { people, hasMore, searchedBackTo, isSearching, isStopped, isStale, isPending, wanted } = list;
   const timeZone = useTimeZone();
   const { from, to } = filter;
   const { data: count } = useDeskQuery(leadCount, { from, to }, { enabled: hasMore && isCountable(filter) });
@@ -110,10 +110,10 @@ function ListStatus({ list, filter }: { readonly list: PeopleList; readonly filt
     <div className={`row quiet small ${styles.state}`}>
       <p role="status">
         {describeShown(people.length, hasMore, isCountable(filter) && !isStale ? count?.verified : null)}
-        {isIncomplete && lookedBackTo !== null && (
+        {isIncomplete && searchedBackTo !== null && (
           <>
             {' '}
-            Searched back to {dateTime(lookedBackTo, timeZone)}
+            Searched back to {dateTime(searchedBackTo, timeZone)}
             {isSearching ? ', still searching …' : '.'}
           </>
         )}

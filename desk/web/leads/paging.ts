@@ -8,7 +8,7 @@ export type Listed = {
   readonly people: readonly Person[];
   readonly hasMore: boolean;
   /** Everyone newer than this time has been checked; null at the end or before the first page. */
-  readonly lookedBackTo: string | null;
+  readonly searchedBackTo: string | null;
 };
 
 /** A person whose state changes may appear on two pages; the first counts. */
@@ -20,7 +20,7 @@ export function mergePages(pages: readonly PeoplePage[]): Listed {
   return {
     people: [...people.values()],
     hasMore: last !== undefined && last.next !== null,
-    lookedBackTo: last?.lookedBackTo ?? null,
+    searchedBackTo: last?.searchedBackTo ?? null,
   };
 }
 

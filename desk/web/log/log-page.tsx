@@ -16,7 +16,7 @@ const ACTIONS: Readonly<Record<DeskAction, string>> = {
   'signed-in': 'Signed in',
   'signed-out': 'Signed out',
   refused: 'Entered a wrong code or passkey',
-  looked: 'Looked',
+  viewed: 'Viewed',
   exported: 'Exported',
   imported: 'Imported',
   corrected: 'Corrected',
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<LogEntry>[] = [
   {
     heading: 'What',
     isMain: true,
-    cell: ({ deed }) => <Pill tone={TONES[deed] ?? 'plain'}>{ACTIONS[deed]}</Pill>,
+    cell: ({ action }) => <Pill tone={TONES[action] ?? 'plain'}>{ACTIONS[action]}</Pill>,
   },
   {
     heading: 'About',

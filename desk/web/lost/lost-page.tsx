@@ -161,10 +161,10 @@ function PersonCell({ lost: { id, email, name, company } }: { readonly lost: Los
 /** A reply such as "250 OK" does not explain why the person was lost. */
 const isAcceptance = (reply: string): boolean => reply.startsWith('2');
 
-function ReasonCell({ lost: { why, reply, codes, wrong_tries: wrongTries } }: { readonly lost: Lost }) {
+function ReasonCell({ lost: { why, reply, codes, wrong_attempts: wrongAttempts } }: { readonly lost: Lost }) {
   const counts = [
     ...(codes > 1 ? [counted(codes, 'code')] : []),
-    ...(wrongTries > 0 ? [counted(wrongTries, 'wrong attempt')] : []),
+    ...(wrongAttempts > 0 ? [counted(wrongAttempts, 'wrong attempt')] : []),
   ];
   return (
     <>

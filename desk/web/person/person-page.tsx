@@ -88,7 +88,7 @@ const STATES = {
 type Change = 'correct' | 'send-guide' | 'suppress' | 'unsuppress' | 'erase';
 
 function Details({ details }: { readonly details: PersonDetails }) {
-  const { person, happenings } = details;
+  const { person, timeline } = details;
   const [change, setChange] = useState<Change | null>(null);
   const { showNotice } = useNotice();
   const client = useQueryClient();
@@ -123,7 +123,7 @@ function Details({ details }: { readonly details: PersonDetails }) {
       <SuppressionNotice details={details} onUndo={() => setChange('unsuppress')} />
       <div className={`stack ${styles.columns}`}>
         <Section title="Timeline">
-          <Timeline entries={happenings} />
+          <Timeline entries={timeline} />
         </Section>
         <div className={`stack ${styles.side}`}>
           <Facts person={person} />

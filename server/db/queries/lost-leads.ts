@@ -24,8 +24,8 @@ export type LostLead = { readonly [Name in keyof LeadAnswers]: LeadAnswers[Name]
   readonly attribution: string | null;
   readonly asked_at: number;
   readonly codes: number;
-  readonly wrong_tries: number;
-  readonly fate: Exclude<CodeStatus, 'entered'>;
+  readonly wrong_attempts: number;
+  readonly status: Exclude<CodeStatus, 'entered'>;
   readonly reply: string | null;
   readonly error_class: string | null;
 };
@@ -71,7 +71,7 @@ async function lostIn(db: Db, { after, last }: Slice, span: Span, now: number): 
       and not exists (select 1 from leads l where l.email = c.email)
     ), facts as (${factsAboutCodes(span, now)})
     select f.id, f.email, s.id as submission_id, s.name, s.company, s.answers, s.attribution, f.created_at as asked_at, f.codes,
-      coalesce(f.wrong_tries, 0) as wrong_tries, ${statusOfFacts} as fate,
+      coalesce(f.wrong_attempts, 0) as wrong_attempts, ${statusOfFacts} as status,
       case when m.state = 'dropped' then null else m.reply end as reply, m.error_class
     from facts f
     left join submissions s on s.id = f.submission_id

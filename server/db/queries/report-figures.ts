@@ -22,7 +22,7 @@ export type Group = {
 
 /** Several groups can have the same key, so the caller must add them up. Days are those of the first request. */
 export type AskedGroup = Group & {
-  readonly fate: CodeStatus;
+  readonly status: CodeStatus;
   readonly mailed: 0 | 1;
   /** From mailing to entry. */
   readonly seconds: number | null;
@@ -68,11 +68,11 @@ export async function* askedGroups(
         )
       ), facts as (${factsAboutCodes({ from, to }, now)}), named as (
         select ${dayExpression('f.created_at', { from, to, timeZone })} as day, s.attribution, ${domainExpression('f.email', db)} as domain,
-          ${statusOfFacts} as fate, mailed, seconds
+          ${statusOfFacts} as status, mailed, seconds
         from facts f left join submissions s on s.id = f.submission_id ${ofVariant}
       )
-      select day, attribution, domain, fate, mailed, seconds, count(*) as people from named
-      group by day, attribution, domain, fate, mailed, seconds
+      select day, attribution, domain, status, mailed, seconds, count(*) as people from named
+      group by day, attribution, domain, status, mailed, seconds
     `.execute(db);
     yield rows;
   }
@@ -148,14 +148,14 @@ export const countLeads = async (db: Db, span: Span): Promise<number> =>
   (await countsBetween(db, 'leads', [span]))[0]!;
 
 /**
- * `open`: mailed and still valid. `wrong-tries`: only wrong digits. `not-tried`: nothing entered. `refused`: permanently, by
+ * `open`: mailed and still valid. `wrong-attempts`: only wrong digits. `not-tried`: nothing entered. `refused`: permanently, by
  * the mail server. `waiting`: not mailed yet. `too-late`: expired before mailing. `unknown`: result no longer stored.
  */
 export type CodeStatus =
   | 'entered'
   | 'open'
   | 'not-tried'
-  | 'wrong-tries'
+  | 'wrong-attempts'
   | 'refused'
   | 'waiting'
   | 'too-late'
@@ -175,7 +175,7 @@ export const factsAboutCodes = (span: Span, now: number) => {
     max(case when o.state = 'failed' then 1 else 0 end) as refused,
     max(case when o.state = 'queued' and a.expires_at > ${at} then 1 else 0 end) as waiting,
     max(case when o.state = 'dropped' or (o.state = 'queued' and a.expires_at <= ${at}) then 1 else 0 end) as late,
-    max((select h.wrong_attempts from submissions h where h.id = a.submission_id)) as wrong_tries,
+    max((select h.wrong_attempts from submissions h where h.id = a.submission_id)) as wrong_attempts,
     max(case when a.used_at is not null and o.state = 'sent' then (a.used_at - o.finished_at) / 1000 end) as seconds
     from person p
     join codes a on a.email = p.email and ${isInSpan('a', span)}
@@ -183,14 +183,15 @@ export const factsAboutCodes = (span: Span, now: number) => {
     group by p.id, p.email, p.submission_id, p.created_at`;
 };
 
+/** Of {@link factsAboutCodes} as `f`. */
 export const statusOfFacts = sql<CodeStatus>`case
-  when entered = 1 then 'entered'
-  when live = 1 then 'open'
-  when wrong_tries > 0 then 'wrong-tries'
-  when mailed = 1 then 'not-tried'
-  when refused = 1 then 'refused'
-  when waiting = 1 then 'waiting'
-  when late = 1 then 'too-late'
+  when f.entered = 1 then 'entered'
+  when f.live = 1 then 'open'
+  when f.wrong_attempts > 0 then 'wrong-attempts'
+  when f.mailed = 1 then 'not-tried'
+  when f.refused = 1 then 'refused'
+  when f.waiting = 1 then 'waiting'
+  when f.late = 1 then 'too-late'
   else 'unknown' end`;
 
 /**

@@ -58,7 +58,13 @@ export const deskLogPages = (
 
 export async function wasLoggedSince(
   db: Db,
-  { who, deed, about, details, since }: Omit<DeskLogRow, 'id' | 'at' | 'client_address'> & { since: number },
+  {
+    who,
+    action,
+    about,
+    details,
+    since,
+  }: Omit<DeskLogRow, 'id' | 'at' | 'client_address'> & { since: number },
 ): Promise<boolean> {
   return hasRow(
     db
@@ -66,7 +72,7 @@ export async function wasLoggedSince(
       .select('id')
       .where('id', '>', lowestIdAt(since))
       .where('who', '=', who)
-      .where('deed', '=', deed)
+      .where('action', '=', action)
       .where('about', about === null ? 'is' : '=', about)
       .where('details', '=', details)
       .where('at', '>', since),

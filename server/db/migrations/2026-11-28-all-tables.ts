@@ -275,7 +275,7 @@ create table desk_log (
   id text primary key,
   at bigint not null,
   who text not null,
-  deed text not null,
+  action text not null,
   about text,
   details text not null,
   client_address text not null
