@@ -9,7 +9,7 @@ import { inboxPage, type ShownMail } from '#build/dev-inbox-page.ts';
 import { sampleMails } from '#build/dev-mail-samples.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 const CODE = /(?<!\d)\d{6}(?!\d)/;
 
 const CHANGED = 'data: changed\n\n';
@@ -69,7 +69,7 @@ async function received(folder: string): Promise<ShownMail[]> {
     .filter((name) => name.endsWith('.eml'))
     .map((name) => ({ name, at: statSync(path.join(folder, name)).mtimeMs }))
     .toSorted((one, other) => other.at - one.at)
-    .slice(0, MOST_SHOWN);
+    .slice(0, MAX_SHOWN);
   return Promise.all(
     files.map(async ({ name, at }): Promise<ShownMail> => {
       const raw = readFileSync(path.join(folder, name), 'utf8');

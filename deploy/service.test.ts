@@ -15,7 +15,7 @@ const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.j
   readonly scripts: { readonly desk: string; readonly start: string };
 };
 /** In tenths of a point; an unrestricted service has 100. */
-const MOST_EXPOSED = 15;
+const MAX_EXPOSED = 15;
 
 const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(UNIT)?.[1] ?? '';
 
@@ -46,10 +46,10 @@ for (const [name, unit] of [
     });
 
     it(
-      `systemd-analyze rates the exposure of the unit at ${MOST_EXPOSED / 10} or less`,
+      `systemd-analyze rates the exposure of the unit at ${MAX_EXPOSED / 10} or less`,
       { skip },
       async () => {
-        const limits = ['--offline=yes', `--threshold=${MOST_EXPOSED}`];
+        const limits = ['--offline=yes', `--threshold=${MAX_EXPOSED}`];
         const { status, said } = await analyzed(name, unit, 'security', ...limits);
         assert.equal(status, 0, said);
       },

@@ -30,7 +30,7 @@ async function setLetters({ page }: Visitor, pixels: number): Promise<void> {
 }
 
 const narrowColumns = (visitor: Visitor, least: number) =>
-  visitor.page.evaluate((leastCh) => {
+  visitor.page.evaluate((minCh) => {
     const ruler = document.createElement('span');
     ruler.textContent = '0000000000';
     ruler.style.position = 'absolute';
@@ -40,7 +40,7 @@ const narrowColumns = (visitor: Visitor, least: number) =>
         element.append(ruler);
         const column = element.clientWidth / (ruler.getBoundingClientRect().width / 10);
         ruler.remove();
-        return column < leastCh ? [`${column.toFixed(0)} ch: ${element.textContent?.slice(0, 40)}`] : [];
+        return column < minCh ? [`${column.toFixed(0)} ch: ${element.textContent?.slice(0, 40)}`] : [];
       });
   }, least);
 
@@ -63,11 +63,11 @@ test('no column is squeezed at medium widths or with large text', async ({ page,
   const faults: string[] = [];
   for (const width of WIDTHS) {
     await resize(page, { width, height: 900 });
-    for (const [letters, leastCh] of LETTERS) {
+    for (const [letters, minCh] of LETTERS) {
       await setLetters(visitor, letters);
       await inEveryFont(page, async (font) => {
         const found = [
-          ...(await narrowColumns(visitor, leastCh)),
+          ...(await narrowColumns(visitor, minCh)),
           ...(await aloneInLastRow(visitor)),
           ...((await overflow(page)) > 0 ? ['scrolls sideways'] : []),
         ];

@@ -4,9 +4,9 @@ import { DESK, PAGE, SENDER_DOMAIN, type EveryMail, type SentMail } from '#testi
 import { words } from '#testing/words.ts';
 
 /** Gmail clips longer mail. */
-const MOST_BYTES = 100_000;
+const MAX_BYTES = 100_000;
 /** RFC 5322, section 2.1.1. */
-const MOST_OCTETS_IN_LINE = 998;
+const MAX_OCTETS_IN_LINE = 998;
 
 export async function deliverabilityFaults(
   sent: SentMail,
@@ -37,10 +37,10 @@ function formFaults(sent: SentMail): string[] {
     ...faultIf(/[^\t\r\n\x20-\x7e]/.test(raw), 'is not plain ASCII on the wire: it needs 8BITMIME'),
     ...faultIf(/(?<!\r)\n|\r(?!\n)/.test(raw), 'has a line that does not end with CR LF'),
     ...faultIf(
-      lines.some((line) => Buffer.byteLength(line) > MOST_OCTETS_IN_LINE),
-      `has a line of more than ${MOST_OCTETS_IN_LINE} octets`,
+      lines.some((line) => Buffer.byteLength(line) > MAX_OCTETS_IN_LINE),
+      `has a line of more than ${MAX_OCTETS_IN_LINE} octets`,
     ),
-    ...faultIf(bytesOf(sent) > MOST_BYTES, `is larger than ${MOST_BYTES / 1000} kB`),
+    ...faultIf(bytesOf(sent) > MAX_BYTES, `is larger than ${MAX_BYTES / 1000} kB`),
   ];
 }
 

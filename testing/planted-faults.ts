@@ -216,8 +216,8 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: "one network or one slow domain cannot hold up others' mail",
     fault: 'let one lane hold every connection',
     file: 'server/mail/connection-shares.ts',
-    find: 'return own.length >= most;',
-    replace: 'return own.length > most;',
+    find: 'return own.length >= max;',
+    replace: 'return own.length > max;',
     tests: ['server/jobs/mail-jobs.test.ts'],
   },
   {

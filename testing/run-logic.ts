@@ -28,7 +28,7 @@ const ALONE = [
 /** Six processes keep two cores busy, because some wait. */
 const CONCURRENCY = 6;
 /** With more lines per process, the last one would run while the others are idle. */
-const MOST_LINES = 1_500;
+const MAX_LINES = 1_500;
 
 type Group = { readonly name: string; readonly files: readonly string[] };
 
@@ -71,7 +71,7 @@ function inChunks(files: readonly string[]): readonly (readonly string[])[] {
   const chunks: string[][] = [];
   for (const file of files) {
     const last = chunks.at(-1);
-    if (last === undefined || linesOf([...last, file]) > MOST_LINES) chunks.push([file]);
+    if (last === undefined || linesOf([...last, file]) > MAX_LINES) chunks.push([file]);
     else last.push(file);
   }
   return chunks;

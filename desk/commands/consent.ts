@@ -112,7 +112,7 @@ function addAccept(consent: Command, desk: Desk): void {
     .action(async ({ yes }) => {
       const service = await desk.service();
       const { database, secrets, clock } = service;
-      const { errors } = await checkChain(service, progressOf(desk), { mostErrors: Infinity });
+      const { errors } = await checkChain(service, progressOf(desk), { maxErrors: Infinity });
       if (errors.length === 0) {
         desk.note('There is nothing to accept, because the chain has no errors.');
         return;

@@ -129,8 +129,8 @@ const MIN_SLOTS = 7;
 function daysSvg(rows: readonly SectionRow[]): string {
   const longest = maxTotal(rows);
   if (longest === 0) return '';
-  const mostLeads = Math.max(...rows.map(({ value }) => value));
-  const best = rows.findIndex(({ value }) => value === mostLeads);
+  const maxLeads = Math.max(...rows.map(({ value }) => value));
+  const best = rows.findIndex(({ value }) => value === maxLeads);
   const slot = 100 / Math.max(rows.length, MIN_SLOTS);
   const nameStep = Math.ceil(rows.length / MAX_DAY_NAMES);
   const last = rows.length - 1;

@@ -79,7 +79,7 @@ export const OWN_PAGE = 'a';
 /** All variants share the mails, error messages and form questions. */
 export const VARIANT_FILES = ['landing.yaml', 'interface.yaml', 'consent.yaml'] as const;
 /** With more variants, each would get too few visitors for a comparison. */
-const MOST_VARIANTS = 4;
+const MAX_VARIANTS = 4;
 
 const NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
@@ -101,8 +101,8 @@ export function variantMistakes(folder: string): Mistake[] {
   const mistakes = namesIn(path.join(folder, 'variants'))
     .filter((name) => !isHidden(name) && !(names.includes(name) && NAME.test(name) && name !== OWN_PAGE))
     .map((name) => mistakeIn(`variants/${name}`, INVALID_VARIANT));
-  const tooMany = `contains ${names.length} variants, but at most ${MOST_VARIANTS} are allowed. Remove some.`;
-  if (names.length > MOST_VARIANTS) mistakes.push(mistakeIn('variants', tooMany));
+  const tooMany = `contains ${names.length} variants, but at most ${MAX_VARIANTS} are allowed. Remove some.`;
+  if (names.length > MAX_VARIANTS) mistakes.push(mistakeIn('variants', tooMany));
   for (const name of names) {
     const files = namesIn(path.join(folder, 'variants', name)).filter((file) => !isHidden(file));
     if (files.length === 0) mistakes.push(mistakeIn(`variants/${name}`, `is empty. ${MAY_CONTAIN}`));

@@ -137,12 +137,12 @@ function fileWarnings(folder: string, read: readonly string[]): Mistake[] {
   ];
 }
 
-const MOST_NAMES = 3;
+const MAX_NAMES = 3;
 
 const listNames = (names: readonly string[]): string =>
-  names.length <= MOST_NAMES + 1
+  names.length <= MAX_NAMES + 1
     ? names.join(', ')
-    : `${names.slice(0, MOST_NAMES).join(', ')} and ${names.length - MOST_NAMES} more`;
+    : `${names.slice(0, MAX_NAMES).join(', ')} and ${names.length - MAX_NAMES} more`;
 
 type Rule = readonly [file: string, entry: readonly PropertyKey[], text: string | undefined, max: number];
 

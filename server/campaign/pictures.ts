@@ -114,12 +114,12 @@ function firstBytesOf(file: string): string {
   }
 }
 
-const MOST_BYTES = { picture: 300_000, film: 15_000_000 };
+const MAX_BYTES = { picture: 300_000, film: 15_000_000 };
 
 export function weightWarning(file: string): string | null {
   const size = statSync(file).size;
   const isFilm = /\.(?:mp4|webm)$/.test(file);
-  const most = isFilm ? MOST_BYTES.film : MOST_BYTES.picture;
+  const most = isFilm ? MAX_BYTES.film : MAX_BYTES.picture;
   if (size <= most) return null;
   const format = (bytes: number) =>
     bytes < 1e6 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -64,7 +64,7 @@ export function sampleOnPage(folder: string): string[] {
           count === 1
             ? `${list} is still the sample’s text. Write it for your own guide.`
             : `${count} of the sample’s texts are still here: ${list}. Write them for your own guide.`,
-        MOST_QUOTED.sentences,
+        MAX_QUOTED.sentences,
       ),
     ),
     samplePictures(folder, [...texts.keys()]),
@@ -153,20 +153,20 @@ const partsIn = (texts: readonly Text[], parts: readonly string[]): Found[] =>
   });
 
 /** The sample has six figures. Further places are listed by line. */
-const MOST_QUOTED = { figures: 6, sentences: 3 };
+const MAX_QUOTED = { figures: 6, sentences: 3 };
 
 function leftover(
   file: string,
   found: readonly Found[],
   message: (list: string, count: number) => string,
-  mostQuoted = MOST_QUOTED.figures,
+  maxQuoted = MAX_QUOTED.figures,
 ): Mistake | null {
   const [first] = found;
   if (first === undefined) return null;
   const list = found
-    .slice(0, mostQuoted)
+    .slice(0, maxQuoted)
     .map(({ part, line }) => (found.length === 1 ? part : `${part} (line ${line})`));
-  const more = found.slice(mostQuoted);
+  const more = found.slice(maxQuoted);
   const lines = [...new Set(more.map(({ line }) => line))];
   const others = ` and ${more.length} more (${lines.length === 1 ? 'line' : 'lines'} ${lines.join(', ')})`;
   return {

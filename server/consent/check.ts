@@ -40,7 +40,7 @@ type CheckedEntry = ChainEntry & {
 export type CheckOptions = {
   /** An earlier head, which the chain must contain. */
   readonly anchor?: ChainHead | undefined;
-  readonly mostErrors?: number;
+  readonly maxErrors?: number;
   readonly onChecked?: (entries: number) => void;
   /** Called before the entry's errors are reported. `content` is null if unreadable. */
   readonly onEntry?: (entry: CheckedEntry, content: object | null) => void;
@@ -54,7 +54,7 @@ export async function verifyChain(
   db: Db,
   { secrets, now, ...options }: CheckOptions & { readonly secrets: Secrets; readonly now: number },
 ): Promise<ChainReport> {
-  const { anchor, mostErrors = 100, onChecked = noop, onEntry = noop, onError = noop } = options;
+  const { anchor, maxErrors = 100, onChecked = noop, onEntry = noop, onError = noop } = options;
   const accepted = await readAcceptances(db, secrets);
   const known = new Set(accepted.map(({ fingerprint }) => fingerprint));
   const errors: ChainError[] = [];
@@ -64,7 +64,7 @@ export async function verifyChain(
     onError(error, isAccepted);
     if (isAccepted) return;
     errorCount += 1;
-    if (errors.length < mostErrors) errors.push(error);
+    if (errors.length < maxErrors) errors.push(error);
   };
   let [entries, erased, after] = [0, 0, Number.MIN_SAFE_INTEGER];
   let head = BEGINNING;
@@ -101,7 +101,7 @@ export async function verifyChain(
   }
   if (anchor !== undefined && !isAnchored)
     report(errorAt(anchor.position, 'the anchored entry', 'none or a different entry', anchor.hash));
-  return { entries, erased, head, errorCount, errors, accepted: accepted.slice(0, mostErrors) };
+  return { entries, erased, head, errorCount, errors, accepted: accepted.slice(0, maxErrors) };
 }
 
 /** Reads only entries below the signed head, because a stranger may have appended others. */

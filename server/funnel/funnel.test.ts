@@ -39,7 +39,7 @@ const BROWSERS = [
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBAV/490.0.0.41.108;FBBV/662515268;FBDV/iPhone14,5]',
   'Mozilla/5.0 (Linux; Android 10; CUBOT_X30) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
 ];
-const MOST_SOURCES = 200;
+const MAX_SOURCES = 200;
 const CONFIG = { publicUrl: 'https://guide.example.com', funnelCounting: true, timeZone: 'UTC' };
 
 type Headers = Readonly<Record<string, string>>;
@@ -174,7 +174,7 @@ onEachEngine('funnel', { siteFolder: TEST_DIST }, ({ test, both, engine }) => {
     see(funnel, 'newsletter');
     await funnel.write();
     const rows = await server.database.db.selectFrom('funnel_counts').selectAll().execute();
-    assert.equal(rows.length, MOST_SOURCES + 1);
+    assert.equal(rows.length, MAX_SOURCES + 1);
     assert.ok(rows.some(({ source, count }) => source === 'newsletter' && count >= 2));
     const others = rows.find(({ source }) => source === 'others');
     assert.ok(others && others.count > 5_000, String(others?.count));
@@ -205,7 +205,7 @@ onEachEngine('funnel', { siteFolder: TEST_DIST }, ({ test, both, engine }) => {
         await Promise.all(counters.map((counter) => counter.write()));
       }
       const rows = await databases[0]!.db.selectFrom('funnel_counts').selectAll().execute();
-      assert.equal(rows.length, MOST_SOURCES + 1);
+      assert.equal(rows.length, MAX_SOURCES + 1);
       assert.equal(
         rows.reduce((sum, { count }) => sum + count, 0),
         4 * 3 * 151,
@@ -234,9 +234,9 @@ onEachEngine('funnel', { siteFolder: TEST_DIST }, ({ test, both, engine }) => {
       const counts = [20_000, 20_001, 20_700].flatMap((day) =>
         ['a', 'b', 'c', 'd', 'e'].map((source) => ({ day, step: 'seen' as const, source, count: 1 })),
       );
-      await addFunnelCounts(database.db, counts, { mostSources: MOST_SOURCES, others: 'others' });
+      await addFunnelCounts(database.db, counts, { maxSources: MAX_SOURCES, others: 'others' });
       assert.equal(
-        await deleteExpired(database.db, 'funnel_counts', { before: 20_001 * DAY_MS, most: 2 }),
+        await deleteExpired(database.db, 'funnel_counts', { before: 20_001 * DAY_MS, limit: 2 }),
         2,
       );
       const reported: unknown[] = [];
@@ -289,7 +289,7 @@ it('funnel counts are moved from SQLite to PostgreSQL in pages', async () => {
       names.map((name) => ({ day, step, source: name, count: day })),
     ),
   );
-  await addFunnelCounts(source.db, counts, { mostSources: MOST_SOURCES, others: 'others' });
+  await addFunnelCounts(source.db, counts, { maxSources: MAX_SOURCES, others: 'others' });
   const moved = await moveRows(source, target, () => {});
   assert.equal(moved.find(({ table }) => table === 'funnel_counts')?.rows, 1_800);
   assert.deepEqual(await counted(target), await counted(source));

@@ -95,7 +95,7 @@ export function createFunnelCounter({
     variantCounts.clear();
     try {
       if (unwritten.length > 0)
-        await addFunnelCounts(database.db, unwritten, { mostSources: MAX_SOURCES, others: OTHERS });
+        await addFunnelCounts(database.db, unwritten, { maxSources: MAX_SOURCES, others: OTHERS });
       unwritten.length = 0;
       await addVariantCounts(database.db, unwrittenOfVariants);
     } catch (error) {

@@ -15,7 +15,7 @@ import { until } from '#testing/until.ts';
 /** Longer than a full disk is remembered and than the interval between write probes. */
 const A_WHILE_SECONDS = 61;
 const A_MOMENT_SECONDS = 6;
-const MOST_FORMS = 200;
+const MAX_FORMS = 200;
 /** Many forms without codes would trigger the breaker. */
 const WITHOUT_BREAKER = { BREAKER_UNENTERED_PERCENT: '0' };
 
@@ -54,7 +54,7 @@ async function sendForm(server: ServerUnderTest): Promise<number> {
 }
 
 async function sendFormsUntilRefused(server: ServerUnderTest): Promise<void> {
-  for (let count = 0; count < MOST_FORMS; count += 1) {
+  for (let count = 0; count < MAX_FORMS; count += 1) {
     const status = await sendForm(server);
     if (status === 503) return;
     assert.equal(status, 202);

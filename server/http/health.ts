@@ -55,7 +55,7 @@ export function addHealthRoute(
         return unhealthy(
           'The mail server refuses all our mail. Read its replies with "desk lost", and check SMTP_URL, MAIL_FROM and your account with the provider.',
         );
-      if (await isMailStuck(database.db, { now: clock(), forMs: STUCK_AFTER_MS }))
+      if (await isMailStuck(database.db, { now: clock(), durationMs: STUCK_AFTER_MS }))
         return unhealthy(
           'No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.',
         );

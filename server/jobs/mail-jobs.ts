@@ -103,7 +103,7 @@ const NETWORK_STEP_MS = 1_000;
 /** Shorter, because half of all visitors may share a domain. */
 const DOMAIN_STEP_MS = 100;
 const BACKLOG_WITHOUT_WAITING = SMTP_CONNECTIONS;
-const RETRY_AFTER_SECONDS = { least: 10, unknown: 60, most: 600 };
+const RETRY_AFTER_SECONDS = { min: 10, unknown: 60, max: 600 };
 
 export type Turn =
   | { readonly type: 'found'; readonly turnAt: number }
@@ -138,7 +138,7 @@ export async function findTurn(
     .where(isQueued)
     .executeTakeFirstOrThrow();
   // Both comparisons with `waiting` only save a query.
-  if (queue.waiting > 0 && (await isMailStuck(tx, { now, forMs: maxWaitMs })))
+  if (queue.waiting > 0 && (await isMailStuck(tx, { now, durationMs: maxWaitMs })))
     return { type: 'refused', retryAfterSeconds: RETRY_AFTER_SECONDS.unknown };
   const excessMs =
     queue.waiting <= BACKLOG_WITHOUT_WAITING ? 0 : (await expectedWaitMs(tx, lanes, now)) - maxWaitMs;
@@ -152,7 +152,7 @@ export async function findTurn(
 }
 
 const retryAfter = (ms: number): number =>
-  Math.min(Math.max(Math.ceil(ms / 1000), RETRY_AFTER_SECONDS.least), RETRY_AFTER_SECONDS.most);
+  Math.min(Math.max(Math.ceil(ms / 1000), RETRY_AFTER_SECONDS.min), RETRY_AFTER_SECONDS.max);
 
 /** `behind` means that mail is too slow; `stuck` means that none is sent. */
 export async function stateOfMail(
@@ -160,7 +160,7 @@ export async function stateOfMail(
   { now, codeTtlSeconds }: { now: number; codeTtlSeconds: number },
 ): Promise<'in time' | 'behind' | 'stuck'> {
   const maxWaitMs = maxWaitMsOf(codeTtlSeconds);
-  if (await isMailStuck(db, { now, forMs: maxWaitMs })) return 'stuck';
+  if (await isMailStuck(db, { now, durationMs: maxWaitMs })) return 'stuck';
   return (await expectedWaitMs(db, NEWCOMER, now)) > maxWaitMs ? 'behind' : 'in time';
 }
 
@@ -241,7 +241,7 @@ const SILENCE_MS = 15_000;
  */
 async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<number> {
   const since = Math.max(busySince, now - MINUTE_MS);
-  const sentAt = await sendingTimes(db, { since, most: SAMPLE_SIZE });
+  const sentAt = await sendingTimes(db, { since, limit: SAMPLE_SIZE });
   const isEnough = sentAt.length > SMTP_CONNECTIONS;
   // A few deliveries in a longer time show a slow pace. None shows nothing: isMailStuck decides whether there is an outage.
   if (sentAt.length === 0 || (!isEnough && now - busySince < SILENCE_MS)) return ASSUMED_PER_SECOND;

@@ -101,9 +101,9 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     const span = { from: now - MINUTE_MS, to: now + MINUTE_MS };
     if ((await codeStatistics(db, { ...span, limit: codesPerMinute })).sent < codesPerMinute) return false;
     const codes = await readCodes(span.from, span.to);
-    const mostOfANetwork = Math.max(1, codes.length * BREAKER.minuteShareOfANetwork);
+    const maxPerNetwork = Math.max(1, codes.length * BREAKER.minuteShareOfANetwork);
     const counts = countBy(codes, networkOfCode);
-    const cappedCount = [...counts.values()].reduce((sum, count) => sum + Math.min(count, mostOfANetwork), 0);
+    const cappedCount = [...counts.values()].reduce((sum, count) => sum + Math.min(count, maxPerNetwork), 0);
     return cappedCount >= codes.length / 2;
   }
 

@@ -49,7 +49,7 @@ export function peopleByDomain(
   const people = findPeople(codes, networkOfCode);
   const strangersOf = countBy(people.strangers, ({ network }) => network);
   const enteredOf = countBy(people.entered, ({ network }) => network);
-  const weightOf = (count = 0) => (count === 0 ? 1 : Math.min(1, WEIGHTS.mostOfANetwork / count));
+  const weightOf = (count = 0) => (count === 0 ? 1 : Math.min(1, WEIGHTS.maxPerNetwork / count));
   const strangerWeight = (network: string) => weightOf(strangersOf.get(network));
   // Entered codes weigh no more than strangers. This keeps their ratio, so an office doesn't open the breaker.
   const enteredWeight = (network: string) =>
@@ -68,7 +68,7 @@ export function peopleByDomain(
   for (const [domain, count] of domains) {
     if (count.strangers + count.entered >= WEIGHTS.smallDomain) continue;
     small.strangers += count.strangers;
-    small.entered += Math.min(count.entered, WEIGHTS.mostEnteredOfASmallDomain);
+    small.entered += Math.min(count.entered, WEIGHTS.maxEnteredPerSmallDomain);
     domains.delete(domain);
   }
   return domains.set(SMALL_DOMAINS, small);

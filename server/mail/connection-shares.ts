@@ -5,7 +5,7 @@
 const SLOW_MS = 5_000;
 const SLOW_FOR_MS = 30_000;
 const LEFT_TO_OTHERS = 1;
-const MOST_WHEN_SLOW = 2;
+const MAX_WHILE_SLOW = 2;
 
 type LanesOfMail = { readonly network: string | null; readonly recipient_domain: string | null };
 
@@ -28,9 +28,9 @@ export function createConnectionShares(connections: number, clock: () => number)
 
   const isFull = (lane: string): boolean => {
     const own = [...open].filter(({ lanes }) => lanes.includes(lane));
-    const most =
-      wasSlow(lane) || own.some(({ since }) => isSlow(since)) ? MOST_WHEN_SLOW : connections - LEFT_TO_OTHERS;
-    return own.length >= most;
+    const max =
+      wasSlow(lane) || own.some(({ since }) => isSlow(since)) ? MAX_WHILE_SLOW : connections - LEFT_TO_OTHERS;
+    return own.length >= max;
   };
 
   return {

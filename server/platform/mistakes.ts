@@ -18,13 +18,13 @@ export const mistakesOf = (...mistakes: readonly Mistake[]): Mistakes => ({ type
 
 /**
  * Finds the name that is most similar to the written one.
- * @param mostEdits the limit is also less than half of the name's length
+ * @param maxEdits the limit is also less than half of the name's length
  */
-export function nearestName(written: string, names: Iterable<string>, mostEdits = 2): string | null {
+export function nearestName(written: string, names: Iterable<string>, maxEdits = 2): string | null {
   const [name] = byNearness(written, names);
   if (name === undefined) return null;
   const edits = countEdits(written, name);
-  return edits <= mostEdits && edits < written.length / 2 ? name : null;
+  return edits <= maxEdits && edits < written.length / 2 ? name : null;
 }
 
 export const byNearness = (written: string, names: Iterable<string>): readonly string[] =>

@@ -84,11 +84,11 @@ export const FREE_STRANGERS_OF_NETWORK = { share: 1 / 5, least: 5 } as const;
 
 export const WEIGHTS = {
   /** Counted strangers per network, and counted people who entered a code. */
-  mostOfANetwork: 5,
+  maxPerNetwork: 5,
   /** Smaller domains are judged together. */
   smallDomain: 10,
   /** Counted entered codes per small domain, so its owner cannot outweigh the others. */
-  mostEnteredOfASmallDomain: 3,
+  maxEnteredPerSmallDomain: 3,
 } as const;
 
 /**

@@ -115,7 +115,7 @@ export async function gatherFigures(
   const areViewsWanted = withViews && only.campaign === undefined && only.variant === undefined;
   /** Null if no view has been counted. */
   const firstDayOfViews = areViewsWanted ? await firstFunnelDay(db) : null;
-  const viewSpan = { from: days.first, last: days.last, mostSources: SOURCES_COUNTED, source: only.source };
+  const viewSpan = { from: days.first, last: days.last, maxSources: SOURCES_COUNTED, source: only.source };
   const areViewsKnown = firstDayOfViews !== null && firstDayOfViews <= days.last;
   const views = areViewsKnown ? await funnelSums(db, viewSpan) : null;
   if (views !== null) addViews(count, views);

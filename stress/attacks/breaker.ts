@@ -89,7 +89,7 @@ const OTHERS: readonly Attack[] = [
 /** The promises of docs/security.md, "How much does a list bomb send?". */
 const FREE_FOR_A_NETWORK = 20;
 const FEW_NETWORKS = 10;
-const MOST_STRANGERS: Readonly<Record<keyof typeof PAGES, number>> = {
+const MAX_STRANGERS: Readonly<Record<keyof typeof PAGES, number>> = {
   quiet: 250,
   busy: 700,
   forgetful: GOAL,
@@ -150,7 +150,7 @@ export const breaker = defineCase({ hours: Infinity }, async (trial, { hours }) 
     const isFew = networks <= FEW_NETWORKS;
     trial.expect(!isFew || openedAfter === null, `${name}: a few networks opened it for all visitors.`);
     trial.expect(
-      strangersMailed <= (isFew ? networks * FREE_FOR_A_NETWORK : MOST_STRANGERS[page]),
+      strangersMailed <= (isFew ? networks * FREE_FOR_A_NETWORK : MAX_STRANGERS[page]),
       `${name}: ${strangersMailed} strangers were mailed${isFew ? ' for nothing' : ''}.`,
     );
     trial.expect(visitorsPay === 0, `${name}: visitors needed a proof of work before it opened.`);

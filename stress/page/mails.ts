@@ -7,7 +7,7 @@ import { SENDER_DOMAIN, sendEveryMail } from '#testing/every-mail.ts';
 import { defineCase } from '#stress/harness/cases.ts';
 
 const CAMPAIGNS = { English: DEFAULT_CAMPAIGN, German: GERMAN_CAMPAIGN };
-const MOST_POINTS = 0;
+const MAX_POINTS = 0;
 /** A lead with a free-mail address gets the operator's reply there (Reply-To). */
 const ACCEPTED: Readonly<Record<string, string>> = { 'new lead': 'FREEMAIL_FORGED_REPLYTO' };
 
@@ -39,7 +39,7 @@ export const mails = defineCase({}, async (trial) => {
       const { points, hits } = scoreOf(sent.mail.raw);
       const accepted = hits.find(({ rule }) => rule === ACCEPTED[sent.name])?.points ?? 0;
       const rules = hits.map((hit) => `${hit.rule} ${hit.points}`).join(', ');
-      trial.expect(points - accepted <= MOST_POINTS, `${what} scores ${points}: ${rules}.`);
+      trial.expect(points - accepted <= MAX_POINTS, `${what} scores ${points}: ${rules}.`);
       rows.add({ mail: what, points, rules, size });
     }
   }

@@ -14,11 +14,11 @@ export type Client = Visitors & {
   readonly close: () => void;
 };
 
-const MOST_CONNECTIONS = 512;
+const MAX_CONNECTIONS = 512;
 
 export function createClient(url: string, sink: Sink): Client {
   const { hostname, port } = new URL(url);
-  const agent = new Agent({ keepAlive: true, maxSockets: MOST_CONNECTIONS });
+  const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS });
   const verified: string[] = [];
 
   const post = (

@@ -25,7 +25,7 @@ import { freePort } from '#testing/free-port.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import type { PreparedSite } from '#testing/start-site.ts';
 
-const MOST_MEMORY = 150e6;
+const MAX_MEMORY = 150e6;
 const TURNS = 3;
 const SAMPLE_EVERY_MS = 20;
 const PACKAGE = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
@@ -36,13 +36,13 @@ const DUMP = `select l.email, l.name, l.company, l.first_verified_at, l.last_ver
   from leads l left join consent_receipts r on r.id = (select id from consent_receipts where lead_id = l.id order by id desc limit 1)
   left join consent_wordings w on w.version = r.consent_version order by l.id`;
 
-const MOST_SCREEN_MS = 300;
+const MAX_SCREEN_MS = 300;
 const DAY_MS = 86_400_000;
 const ROUNDS = 7;
 const TURN_MS = 6_000;
 const VISITORS = 16;
 /** Promised share of the speed without an export. */
-const LEAST_RATIO = 0.9;
+const MIN_RATIO = 0.9;
 const ADA = 'ada@example.com';
 
 /** Runs with the lowest priority, because in production the reader is on another machine. */
@@ -154,7 +154,7 @@ async function measureCommands({ trial, rows, engine, site }: Measuring, leads: 
     const most = Math.round(bytes / 1e6);
     rows.add({ what, engine, seconds: seconds.toFixed(1), ratio, 'most memory, MB': most });
     trial.expect(
-      bytes <= MOST_MEMORY || what.includes('since-last'),
+      bytes <= MAX_MEMORY || what.includes('since-last'),
       `${engine}: ${what} held ${bytes} bytes`,
     );
   }
@@ -208,7 +208,7 @@ async function measureScreens({ trial, rows, engine, site }: Measuring): Promise
       'all, s': (all / 1000).toFixed(1),
     });
     trial.expect(
-      slowest <= MOST_SCREEN_MS,
+      slowest <= MAX_SCREEN_MS,
       `${engine}: ${what} took ${Math.round(slowest)} ms in one request`,
     );
   };
@@ -287,7 +287,7 @@ async function measureBesideExport({ trial, rows, engine, site }: Measuring, sin
     'exported meanwhile, MB': (bytes / 1e6).toFixed(0),
   });
   trial.expect(
-    duringExport / alone >= LEAST_RATIO,
+    duringExport / alone >= MIN_RATIO,
     `${engine}: during an export, only ${(duringExport / alone).toFixed(2)} of the speed is left`,
   );
   trial.expect(bytes > 0, `${engine}: nothing was exported`);

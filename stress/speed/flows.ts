@@ -43,7 +43,7 @@ export const flows = defineCase(
 const FEW = 1_000;
 const MANY_SHORT = 20_000;
 /** Promised share of the speed with few leads. */
-const LEAST_RATIO = 0.9;
+const MIN_RATIO = 0.9;
 /** Shorter runs use turns of half a second, which vary too much. */
 const JUDGED_FROM_LEADS = 100_000;
 const VISITORS = 32;
@@ -71,7 +71,7 @@ export const leads = defineCase(LEADS_OPTIONS, async (trial, { engine: named, sh
       const load = flowsAt(VISITORS, pace);
       const ratio = await compare({ trial, rows, pace }, both, load, `${what}, ${engine}`);
       trial.expect(
-        count < JUDGED_FROM_LEADS || ratio >= LEAST_RATIO,
+        count < JUDGED_FROM_LEADS || ratio >= MIN_RATIO,
         `${engine}: with ${what}, speed is only ${ratio.toFixed(2)} of that with few`,
       );
     });

@@ -28,7 +28,7 @@ const REST_MS = 3_000;
 /** Stops the run if the server hangs; a healthy one takes 2 to 5 ms per flow. */
 const FLOWS_WITHIN_MS = (flows: number): number => Math.max(1_800_000, flows * 10);
 const FLOWS_SHORT = 1_000;
-const MOST_GROWTH = 1.02;
+const MAX_GROWTH = 1.02;
 /** In shorter runs, heaps and caches still grow in the last fifth. */
 const JUDGED_FROM_FLOWS = 100_000;
 const MIB = 1024 ** 2;
@@ -49,7 +49,7 @@ export const memory = defineCase(OPTIONS, async (trial, { engine: named, short, 
     await expectLeads(expect, ours, ourUse, flows);
     // Not written with ">", because a fifth without samples (NaN) must fail too.
     expect(
-      flows < JUDGED_FROM_FLOWS || ourUse.growth <= MOST_GROWTH,
+      flows < JUDGED_FROM_FLOWS || ourUse.growth <= MAX_GROWTH,
       `memory grows by a factor of ${ourUse.growth.toFixed(3)} from the middle fifth to the last`,
     );
     const floorUse = await measureMemory(floor, sink, flows);

@@ -49,10 +49,10 @@ export type SignIn = {
 };
 
 /** A network may not request more, so this includes all codes of a browser that stays in its network. */
-const MOST_OPEN = DESK_SIGN_IN.asksFromNetwork;
+const MAX_OPEN = DESK_SIGN_IN.asksFromNetwork;
 
 /** In milliseconds; random, so the load caused by queueing reveals nothing about a request. */
-const MAIL_DELAY_MS = { least: 100, most: 600 } as const;
+const MAIL_DELAY_MS = { min: 100, max: 600 } as const;
 const RETRY_MS = 10_000;
 
 export function createSignIn(service: Service, { url, people }: DeskConfig): SignIn {
@@ -70,7 +70,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
     const tooMany = await countFromNetwork(tx, 'asks', from, now);
     if (tooMany !== null) return tooMany;
     await lockNames(tx, email);
-    const open = await openSignIns(tx, { browserId, limit: MOST_OPEN, now });
+    const open = await openSignIns(tx, { browserId, limit: MAX_OPEN, now });
     const previous = open.find(({ address_key: other }) => other === key);
     const isExhausted = previous !== undefined && previous.wrong_attempts >= attempts;
     const accepted: RequestOutcome = { type: 'accepted', resendSeconds: config.resendSeconds };
@@ -133,7 +133,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
     pollMs: RETRY_MS,
     work: async () => {
       if (!mayHaveUnmailed) return;
-      await setTimeout(randomInt(MAIL_DELAY_MS.least, MAIL_DELAY_MS.most));
+      await setTimeout(randomInt(MAIL_DELAY_MS.min, MAIL_DELAY_MS.max));
       mayHaveUnmailed = false;
       await queueMails().catch((error: unknown) => {
         mayHaveUnmailed = true;
@@ -160,7 +160,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
       const now = clock();
       const counted = await db.transaction().execute(async (tx) => {
         // Without a cookie, the same statement finds nothing.
-        const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), limit: MOST_OPEN, now });
+        const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), limit: MAX_OPEN, now });
         const [newest] = open;
         if (newest !== undefined) {
           const hasAttempts = await countAttemptById(tx, 'desk_sign_ins', {

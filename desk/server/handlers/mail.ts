@@ -13,7 +13,7 @@ import { reviveEvents } from '#server/db/tables/webhook-events.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
 const REFUSED_DAYS = 30;
-const MOST_REFUSED = 200;
+const MAX_REFUSED = 200;
 /** Replies differ by e-mail address and ID, so more groups are read than shown. */
 const GROUPS_READ = 5_000;
 const REPLY_LENGTH = 500;
@@ -31,7 +31,7 @@ export const createMail =
     const waiting = await waitingMail(database.db);
     const groups = await refusedMail(database.db, {
       since: clock() - REFUSED_DAYS * DAY_MS,
-      most: GROUPS_READ,
+      limit: GROUPS_READ,
     });
     const refused = new Map<string, { domain: string; reply: string; count: number; lastAt: number }>();
     for (const row of groups) {
@@ -52,7 +52,7 @@ export const createMail =
       })),
       refused: [...refused.values()]
         .toSorted((a, b) => b.lastAt - a.lastAt)
-        .slice(0, MOST_REFUSED)
+        .slice(0, MAX_REFUSED)
         .map(({ lastAt, ...sum }) => ({ ...sum, lastAt: isoTime(lastAt) })),
       isWritable: (await findWriteFault()) === null,
     };
@@ -63,7 +63,7 @@ const SUPPRESSIONS_AT_ONCE = 100;
 export const suppressions: Handler<typeof endpoints.suppressions> = async ({ service, log }, { after }) => {
   const rows = await newestSuppressions(service.database.db, {
     after: after === undefined ? null : readCursor(after),
-    most: SUPPRESSIONS_AT_ONCE + 1,
+    limit: SUPPRESSIONS_AT_ONCE + 1,
   });
   const shown = rows.slice(0, SUPPRESSIONS_AT_ONCE);
   const ids = await idsOfPeople(

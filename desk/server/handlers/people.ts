@@ -40,8 +40,8 @@ export const people: Handler<typeof endpoints.people> = async ({ service, log },
     {
       from: after ?? null,
       isWanted: isFromOrigin,
-      most: PEOPLE_AT_ONCE,
-      forMs: SEARCH_LIMIT_MS,
+      limit: PEOPLE_AT_ONCE,
+      timeLimitMs: SEARCH_LIMIT_MS,
     },
   );
   await log('viewed', null, `list: ${describeFilter(filter)}`);
@@ -59,7 +59,10 @@ export const leadCount: Handler<typeof endpoints.leadCount> = async ({ service }
 
 export const domains: Handler<typeof endpoints.domains> = async ({ service }, { after }) => {
   const { freeMailDomains } = service.campaign;
-  const found = await countDomains(service.database.db, { from: after ?? null, forMs: SEARCH_LIMIT_MS });
+  const found = await countDomains(service.database.db, {
+    from: after ?? null,
+    timeLimitMs: SEARCH_LIMIT_MS,
+  });
   return {
     domains: [...found.domains]
       .filter(([domain]) => !freeMailDomains.has(domain))
@@ -69,7 +72,7 @@ export const domains: Handler<typeof endpoints.domains> = async ({ service }, { 
   };
 };
 
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 type Origins = { readonly sources: readonly string[]; readonly campaigns: readonly string[] };
 export type FindOrigins = (service: Pick<Service, 'database'>) => Promise<Origins>;
@@ -98,7 +101,7 @@ function addName(counts: Map<string, number>, name: string | undefined, count: n
 const largest = (counts: ReadonlyMap<string, number>): readonly string[] =>
   [...counts]
     .toSorted(([a, first], [b, second]) => second - first || (a < b ? -1 : 1))
-    .slice(0, MOST_NAMES)
+    .slice(0, MAX_NAMES)
     .map(([name]) => name);
 
 const FORMAT_CHOICES: OutputOf<typeof endpoints.choices>['formats'] = FORMAT_NAMES.map((name) => ({
@@ -174,8 +177,8 @@ export const lost: Handler<typeof endpoints.lost> = async (
   const found = await findLostLeads(database, span, {
     now,
     from: after ?? null,
-    most: LOST_AT_ONCE,
-    forMs: SEARCH_LIMIT_MS,
+    limit: LOST_AT_ONCE,
+    timeLimitMs: SEARCH_LIMIT_MS,
     platformsOf: lookup.platformsOf,
   });
   await log('viewed', null, `list: lost leads, from ${from}, to ${to}`);

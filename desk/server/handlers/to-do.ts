@@ -85,7 +85,7 @@ async function mailToDo(
   const toDo: ToDo[] = [];
   const { depth, oldestCreatedAt = now } = await outboxBacklog(db);
   const waits = `${counted(depth, 'e-mail')} ${depth === 1 ? 'is' : 'are'} queued, the oldest since ${formatMinute(isoTime(oldestCreatedAt), timeZone)} (${timeZone})`;
-  if (await isMailStuck(db, { now, forMs: STANDSTILL_MS }))
+  if (await isMailStuck(db, { now, durationMs: STANDSTILL_MS }))
     toDo.push(
       problem(
         `No e-mail has been sent for more than two minutes. ${waits}. Run the doctor to check the mail account.`,

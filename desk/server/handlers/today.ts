@@ -26,7 +26,7 @@ export const createToday =
       db,
       'verified',
       {},
-      { from: null, most: NEWEST_SHOWN, forMs: NEWEST_SEARCH_LIMIT_MS },
+      { from: null, limit: NEWEST_SHOWN, timeLimitMs: NEWEST_SEARCH_LIMIT_MS },
     );
     if (found.length > 0)
       // A read-only database must not hide the overview, which reports this problem.
@@ -93,7 +93,7 @@ type Views = Readonly<Record<'seen' | 'opened' | 'quarter', number | null>>;
 
 async function viewCounter(db: Service['database']['db'], today: number): Promise<(from: number) => Views> {
   const firstDay = await firstFunnelDay(db);
-  const { days } = await funnelSums(db, { from: today - DAYS_SHOWN + 1, last: today, mostSources: 0 });
+  const { days } = await funnelSums(db, { from: today - DAYS_SHOWN + 1, last: today, maxSources: 0 });
   const sumOf = (step: FunnelStep, from: number) =>
     days.reduce((sum, row) => sum + (row.step === step && row.day >= from ? row.count : 0), 0);
   return (from) =>

@@ -28,8 +28,8 @@ for (const engine of ENGINES)
       assert.deepEqual(await listed({ ...span, search: 'engines' }), ids);
       const { found: people } = await searchContacts(db, 'verified', span, {
         from: null,
-        most: 120,
-        forMs: 10_000,
+        limit: 120,
+        timeLimitMs: 10_000,
       });
       assert.deepEqual(valuesOf(people, 'id'), ids.toReversed().slice(0, 120));
     }));

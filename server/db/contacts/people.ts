@@ -62,8 +62,8 @@ export async function searchContacts(
   options: {
     readonly from: string | null;
     readonly isWanted?: (person: ContactRecord) => boolean;
-    readonly most: number;
-    readonly forMs: number;
+    readonly limit: number;
+    readonly timeLimitMs: number;
   },
 ): Promise<SearchPage<ContactRecord>> {
   const { from, isWanted = () => true, ...limits } = options;
@@ -88,7 +88,7 @@ export async function searchContacts(
 }
 
 /** With more suppressions, looking up each of them would take too long. */
-const MOST_SUPPRESSIONS = 10_000;
+const MAX_SUPPRESSIONS = 10_000;
 
 /**
  * Counts leads, considering only the filter's time.
@@ -104,7 +104,7 @@ export async function countVerified(
     .where('id', '>', begin)
     .$if(end !== null, (query) => query.where('id', '<', end!));
   const atMost = await countRows(leads);
-  if (await hasRow(db.selectFrom('suppressions').select('email').offset(MOST_SUPPRESSIONS)))
+  if (await hasRow(db.selectFrom('suppressions').select('email').offset(MAX_SUPPRESSIONS)))
     return { atMost, verified: null };
   const suppressed = await countRows(
     leads.where('email', 'in', (from) =>

@@ -102,17 +102,17 @@ export async function searchBackwards<Row extends { readonly id: string }>(
   range: IdRange,
   upTo: string | null,
   read: (slice: Slice) => Promise<readonly Row[]>,
-  { most, forMs }: { readonly most: number; readonly forMs: number },
+  { limit, timeLimitMs }: { readonly limit: number; readonly timeLimitMs: number },
 ): Promise<SearchPage<Row>> {
-  const until = performance.now() + forMs;
+  const until = performance.now() + timeLimitMs;
   const found: Row[] = [];
   let from = upTo;
   for (let size = FIRST_SIZE; ; size = Math.min(size * GROWTH, SLICE_SIZE)) {
     const [slice] = await sliceBelow(db, table, range, from, size);
     if (slice === undefined) return { found, next: null };
     found.push(...(await read(slice)));
-    const next = found[most];
-    if (next !== undefined) return { found: found.slice(0, most), next: next.id };
+    const next = found[limit];
+    if (next !== undefined) return { found: found.slice(0, limit), next: next.id };
     from = slice.after;
     if (performance.now() >= until) return { found, next: from === range.begin ? null : from };
   }

@@ -139,7 +139,7 @@ it('SQLite plans a statement with a limit only once', () =>
       asked += 1;
       return constants.SQLITE_OK;
     });
-    const first = (most: number) => db.selectFrom('rows').select('id').limit(most).execute();
+    const first = (limit: number) => db.selectFrom('rows').select('id').limit(limit).execute();
     await first(1);
     assert.ok(asked > 0);
     asked = 0;
@@ -173,7 +173,7 @@ it('a form sent while another process locks SQLite is accepted once the lock is 
     const forms = emails.map((email) => sendForm(server, email).finally(() => (answered += 1)));
     const housekeeping = deleteExpired(server.database.db, 'limit_windows', {
       before: server.now(),
-      most: 100,
+      limit: 100,
     });
     for (let round = 0; round < 20; round += 1) {
       await setTimeout(1);
@@ -240,7 +240,7 @@ it("a start waits longer than a visitor for another process's migrations", () =>
     const migrated = migrate(database).finally(() => (done = true));
     // Five of these locks last longer than a visitor's statement timeout.
     for (let round = 0; round < 5; round += 1) {
-      await assert.rejects(deleteExpired(database.db, 'limit_windows', { before: 0, most: 100 }), isOutage);
+      await assert.rejects(deleteExpired(database.db, 'limit_windows', { before: 0, limit: 100 }), isOutage);
       assert.equal(done, false);
     }
     unlock();

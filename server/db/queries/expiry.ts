@@ -52,7 +52,7 @@ export async function runStep(db: Db, step: ExpiryStep, limit: number): Promise<
 }
 
 const columnStep = (table: ByColumn, before: number): ExpiryStep =>
-  countedStep(table, (tx, limit) => deleteExpired(tx, table, { before, most: limit }));
+  countedStep(table, (tx, limit) => deleteExpired(tx, table, { before, limit }));
 
 const countedStep =
   (table: ExpiringTable, deleteSome: (tx: Db, limit: number) => Promise<number>): ExpiryStep =>
@@ -65,7 +65,7 @@ const countedStep =
 export function deleteExpired(
   tx: Db,
   table: ByColumn,
-  { before, most }: { readonly before: number; readonly most: number },
+  { before, limit }: { readonly before: number; readonly limit: number },
 ): Promise<number> {
   const { expiry } = TABLES[table];
   return deleteByKey(
@@ -73,7 +73,7 @@ export function deleteExpired(
     table,
     sql`
     select ${keyColumnsOf(table)} from ${sql.table(table)}
-    where ${isBefore(expiry.column, before)} order by ${sql.ref(expiry.column)} limit ${most}`,
+    where ${isBefore(expiry.column, before)} order by ${sql.ref(expiry.column)} limit ${limit}`,
   );
 }
 

@@ -47,7 +47,7 @@ export async function* lostLeadPages(
 export const searchLostLeads = (
   db: Db,
   span: Span,
-  { now, from, ...limits }: { now: number; from: string | null; most: number; forMs: number },
+  { now, from, ...limits }: { now: number; from: string | null; limit: number; timeLimitMs: number },
 ): Promise<SearchPage<LostLead>> =>
   searchBackwards(
     db,

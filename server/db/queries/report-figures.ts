@@ -127,9 +127,9 @@ export async function variantsOfLeads(db: Db): Promise<readonly string[]> {
 /** Reads for a limited time, newest leads first. The caller must add up the counts of all calls. */
 export async function countDomains(
   db: Db,
-  { from, forMs }: { readonly from: string | null; readonly forMs: number },
+  { from, timeLimitMs }: { readonly from: string | null; readonly timeLimitMs: number },
 ): Promise<{ readonly domains: ReadonlyMap<string, number>; readonly next: string | null }> {
-  const until = performance.now() + forMs;
+  const until = performance.now() + timeLimitMs;
   const domains = new Map<string, number>();
   for await (const { after, last } of slicesBackwards(db, 'leads', undefined, from)) {
     const { rows } = await sql<{ domain: string; people: number }>`
@@ -196,15 +196,15 @@ export const statusOfFacts = sql<CodeStatus>`case
 
 /**
  * Reads the newest leads, then people who asked for a code.
- * @param forMs time limit for each of the two; by default none
+ * @param timeLimitMs time limit for each of the two; by default none
  * @returns attributions as JSON, with numbers of people; some come more than once
  */
 export async function* newestAttributions(
   db: Db,
-  forMs = Infinity,
+  timeLimitMs = Infinity,
 ): AsyncGenerator<readonly { readonly attribution: string; readonly people: number }[], void, void> {
   for (const table of ['leads', 'submissions'] as const) {
-    const until = performance.now() + forMs;
+    const until = performance.now() + timeLimitMs;
     for await (const { after, last } of slicesBackwards(db, table)) {
       yield await db
         .selectFrom(table)

@@ -10,13 +10,13 @@ export type FunnelCount = Selectable<Schema['funnel_counts']>;
 const ROWS_PER_INSERT = 500;
 
 /**
- * Adds counts. Once a step has `mostSources` sources on a day, further ones are counted together as `others`, so strangers cannot
+ * Adds counts. Once a step has `maxSources` sources on a day, further ones are counted together as `others`, so strangers cannot
  * fill the table. The limit is exact across processes, because they take turns.
  */
 export async function addFunnelCounts(
   db: Db,
   counts: readonly FunnelCount[],
-  { mostSources, others }: { readonly mostSources: number; readonly others: string },
+  { maxSources, others }: { readonly maxSources: number; readonly others: string },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await lockNames(tx, 'funnel');
@@ -37,7 +37,7 @@ export async function addFunnelCounts(
     const rows = new Map<string, FunnelCount>();
     for (const added of counts) {
       const named = sources(added);
-      const hasOwnRow = added.source === others || named.has(added.source) || named.size < mostSources;
+      const hasOwnRow = added.source === others || named.has(added.source) || named.size < maxSources;
       const source = hasOwnRow ? added.source : others;
       if (source !== others) named.add(source);
       const key = `${added.day} ${added.step} ${source}`;
@@ -81,11 +81,11 @@ export async function funnelSums(
   span: {
     readonly from: number;
     readonly last: number;
-    readonly mostSources: number;
+    readonly maxSources: number;
     readonly source?: string | undefined;
   },
 ): Promise<FunnelSums> {
-  const { from, last, mostSources, source } = span;
+  const { from, last, maxSources, source } = span;
   const within = db
     .selectFrom('funnel_counts')
     .where('day', '>=', from)
@@ -102,7 +102,7 @@ export async function funnelSums(
     .groupBy('source')
     .orderBy(sum, 'desc')
     .orderBy('source')
-    .limit(mostSources)
+    .limit(maxSources)
     .execute();
   return { days, sources };
 }

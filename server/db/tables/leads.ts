@@ -140,12 +140,12 @@ export const findNewLead = (db: Db, id: string): Promise<NewLead | undefined> =>
   selectNewLeads(db).where('id', '=', id).executeTakeFirst();
 
 /** A lead's ID contains the time of the first verification. */
-export const newLeadsOf = (db: Db, { from, to }: Span, most: number): Promise<NewLead[]> =>
+export const newLeadsOf = (db: Db, { from, to }: Span, limit: number): Promise<NewLead[]> =>
   selectNewLeads(db)
     .where('id', '>=', lowestIdAt(from))
     .where('id', '<', lowestIdAt(to))
     .orderBy('id')
-    .limit(most)
+    .limit(limit)
     .execute();
 
 /**

@@ -84,7 +84,7 @@ export const waitingMail = (db: Db) =>
 
 export async function sendingTimes(
   db: Db,
-  { since, most }: { since: number; most: number },
+  { since, limit }: { since: number; limit: number },
 ): Promise<number[]> {
   const rows = await db
     .selectFrom('outbox')
@@ -92,13 +92,13 @@ export async function sendingTimes(
     .where(isSent)
     .where('finished_at', '>', since)
     .orderBy('finished_at', 'desc')
-    .limit(most)
+    .limit(limit)
     .execute();
   return rows.map((row) => row.finished_at ?? since);
 }
 
 const wasAnySent = async (db: Db, since: number): Promise<boolean> =>
-  (await sendingTimes(db, { since, most: 1 })).length > 0;
+  (await sendingTimes(db, { since, limit: 1 })).length > 0;
 
 /** An error that may concern one mail counts only if it affects this many. */
 const MAILS_THAT_MATTER = 5;
@@ -106,10 +106,13 @@ const MAILS_THAT_MATTER = 5;
 const NETWORKS_THAT_MATTER = 3;
 
 /**
- * Returns true if no mail was sent for `forMs` although some has been queued for longer. Notices and guides, which a single
+ * Returns true if no mail was sent for `durationMs` although some has been queued for longer. Notices and guides, which a single
  * mailbox or filter can block, count only if our mail server is away.
  */
-export async function isMailStuck(db: Db, { now, forMs }: { now: number; forMs: number }): Promise<boolean> {
+export async function isMailStuck(
+  db: Db,
+  { now, durationMs }: { now: number; durationMs: number },
+): Promise<boolean> {
   const old = await db
     .selectFrom('outbox')
     .select([
@@ -120,14 +123,14 @@ export async function isMailStuck(db: Db, { now, forMs }: { now: number; forMs: 
       ),
     ])
     .where(isQueued)
-    .where('created_at', '<=', now - forMs)
+    .where('created_at', '<=', now - durationMs)
     .executeTakeFirstOrThrow();
   const isAboutUs =
     old.server_away > 0 || (old.mails >= MAILS_THAT_MATTER && old.networks >= NETWORKS_THAT_MATTER);
-  return isAboutUs && !(await wasAnySent(db, now - forMs));
+  return isAboutUs && !(await wasAnySent(db, now - durationMs));
 }
 
-const MOST_REFUSALS_READ = 1_000;
+const MAX_REFUSALS_READ = 1_000;
 
 /** Returns true if, within an hour, mail from three networks to three domains was refused and none was sent. */
 export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
@@ -138,7 +141,7 @@ export async function refusesEverybody(db: Db, now: number): Promise<boolean> {
     [
       replies.where(isRefused).where('finished_at', '>=', since),
       replies.where(isQueued).where('error_class', '=', REFUSES_US),
-    ].map((query) => query.where('network', 'is not', null).limit(MOST_REFUSALS_READ).execute()),
+    ].map((query) => query.where('network', 'is not', null).limit(MAX_REFUSALS_READ).execute()),
   );
   const mails = refused.flat().filter(({ reply }) => !isAboutAddress(reply ?? ''));
   const networks = new Set(mails.map(({ network }) => network));
@@ -150,7 +153,7 @@ export async function countRefusals(db: Db, since: number): Promise<number> {
   return countRows(db.selectFrom('outbox').where(isRefused).where('finished_at', '>=', since));
 }
 
-export function refusedMail(db: Db, { since, most }: { readonly since: number; readonly most: number }) {
+export function refusedMail(db: Db, { since, limit }: { readonly since: number; readonly limit: number }) {
   const lastAt = sql<number>`max(finished_at)`;
   return db
     .selectFrom('outbox')
@@ -159,6 +162,6 @@ export function refusedMail(db: Db, { since, most }: { readonly since: number; r
     .where('finished_at', '>=', since)
     .groupBy(['recipient_domain', 'reply'])
     .orderBy(lastAt, 'desc')
-    .limit(most)
+    .limit(limit)
     .execute();
 }

@@ -119,7 +119,7 @@ type ListCursor = Pick<Suppression, 'created_at' | 'address_key' | 'reason'>;
 
 export const newestSuppressions = (
   db: Db,
-  { after, most }: { readonly after: ListCursor | null; readonly most: number },
+  { after, limit }: { readonly after: ListCursor | null; readonly limit: number },
 ): Promise<Suppression[]> =>
   db
     .selectFrom('suppressions')
@@ -135,7 +135,7 @@ export const newestSuppressions = (
     .orderBy('created_at', 'desc')
     .orderBy('address_key')
     .orderBy('reason')
-    .limit(most)
+    .limit(limit)
     .execute();
 
 /**

@@ -12,8 +12,8 @@ export async function countEvents(db: Db): Promise<{ readonly queued: number; re
   return { queued: await count(isQueued), dead: await count(isDead) };
 }
 
-export async function listEvents(db: Db, most: number) {
-  const select = (isInState: typeof isQueued, limit: number) =>
+export async function listEvents(db: Db, limit: number) {
+  const select = (isInState: typeof isQueued, count: number) =>
     db
       .selectFrom('webhook_events')
       .select([
@@ -31,10 +31,10 @@ export async function listEvents(db: Db, most: number) {
       ])
       .where(isInState)
       .orderBy('id')
-      .limit(limit)
+      .limit(count)
       .execute();
-  const dead = await select(isDead, most);
-  return [...dead, ...(await select(isQueued, most - dead.length))];
+  const dead = await select(isDead, limit);
+  return [...dead, ...(await select(isQueued, limit - dead.length))];
 }
 
 /** @param ids null for all */
