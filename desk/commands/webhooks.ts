@@ -40,7 +40,7 @@ function addList(webhooks: Command, desk: Desk): void {
             ['attempts', 8, ({ attempts }) => String(attempts)],
             ['next attempt', 16, ({ due_at: due }) => (due === null ? '' : formatMinute(due, timeZone))],
             ['to', 28, ({ to }) => to],
-            ['response', 24, ({ answer }) => answer ?? ''],
+            ['response', 24, ({ response }) => response ?? ''],
             ['id', 0, ({ id }) => id],
           ],
         });
@@ -89,8 +89,8 @@ function addTest(webhooks: Command, desk: Desk): void {
       const results = await parts.sendTest(desk.signal);
       if (json) await desk.print(jsonText(results));
       else
-        for (const { to, ok, answer } of results)
-          await desk.print(`${ok ? 'sent' : 'not sent'}  ${to}  ${answer}\n`);
+        for (const { to, ok, response } of results)
+          await desk.print(`${ok ? 'sent' : 'not sent'}  ${to}  ${response}\n`);
       if (results.some(({ ok }) => !ok))
         throw new CommandFailure(
           'Not every receiver accepted the event. See "What if a delivery fails?" in docs/webhooks.md, fix the receiver or WEBHOOK_URLS, and try again.',

@@ -111,7 +111,7 @@ export const webhooks = get<{
     readonly due_at: string | null;
     /** Omits the path, because the URL is a secret. */
     readonly to: string;
-    readonly answer: string | null;
+    readonly response: string | null;
   }[];
 }>()('/api/webhooks', 'read');
 /** Retries dead events for 24 hours. */

@@ -136,8 +136,8 @@ it('the receiver in the webhook guide, as printed, accepts each signed event onc
     for (const signedWith of [secret, secret, 'whsec_c3RyYW5nZXItc3RyYW5nZXItc3RyYW5nZXI=']) {
       const send = createWebhookSender({ secrets: [signedWith], allowPrivate: true });
       const delivery = { id: 'one', body: text, now: Date.now() };
-      const { answer } = await send(endpoint!, delivery, new AbortController().signal);
-      answers.push(answer);
+      const { response } = await send(endpoint!, delivery, new AbortController().signal);
+      answers.push(response);
     }
     child.kill();
     await once(child, 'exit');

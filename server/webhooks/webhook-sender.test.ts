@@ -35,9 +35,9 @@ function send(
   return sendTo(endpoint!, { id: 'message-1', body, now: Date.now() }, signal);
 }
 
-const failed = (answer: string): WebhookSendOutcome => ({
+const failed = (response: string): WebhookSendOutcome => ({
   type: 'failed for now',
-  answer,
+  response,
   retryAfterMs: null,
 });
 
@@ -66,7 +66,7 @@ async function withRawServer(
 
 it('a webhook event is signed with every secret', () =>
   withReceiver(undefined, async (receiver) => {
-    assert.deepEqual(await send(receiver.url), { type: 'sent', answer: '204' });
+    assert.deepEqual(await send(receiver.url), { type: 'sent', response: '204' });
     const [{ text, headers } = assert.fail()] = receiver.received;
     assert.equal(text, BODY);
     assert.equal(headers['content-type'], 'application/json');
@@ -115,11 +115,11 @@ it('a webhook event follows no redirect', async () => {
 
 it('a webhook event is done after 2xx, dead after 410 and otherwise retried', async () => {
   const answers = [
-    [200, { type: 'sent', answer: '200' }],
-    [410, { type: 'gone', answer: '410' }],
+    [200, { type: 'sent', response: '200' }],
+    [410, { type: 'gone', response: '410' }],
     [404, failed('404')],
     [500, failed('500')],
-    [429, { type: 'failed for now', answer: '429', retryAfterMs: 120_000 }],
+    [429, { type: 'failed for now', response: '429', retryAfterMs: 120_000 }],
   ] as const;
   for (const [status, outcome] of answers)
     await withReceiver(
@@ -154,7 +154,7 @@ it('a webhook event times out at any point where the receiver hangs', async () =
 it('a webhook event is done once accepted, even if the response never ends', () =>
   withRawServer(
     (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx'),
-    async (url) => assert.deepEqual(await send(url, { timeoutMs: 300 }), { type: 'sent', answer: '200' }),
+    async (url) => assert.deepEqual(await send(url, { timeoutMs: 300 }), { type: 'sent', response: '200' }),
   ));
 
 it('a webhook event is retried after a truncated or invalid response', async () => {
@@ -164,7 +164,7 @@ it('a webhook event is retried after a truncated or invalid response', async () 
   );
   await withRawServer(
     (socket) => void socket.end('220 mail.example ESMTP\r\n'),
-    async (url) => assert.match((await send(url)).answer, /^HPE_/),
+    async (url) => assert.match((await send(url)).response, /^HPE_/),
   );
   await withRawServer(
     (socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`),
@@ -250,7 +250,7 @@ it('a webhook event is not sent to a host name that switches to a private IP add
       assert.equal(received.length, 0);
       // One lookup per connection: the checked address is the one called.
       assert.deepEqual(server.questions, ['A rebinding.example', 'A rebinding.example']);
-      assert.deepEqual(await send(http, { resolve }), { type: 'sent', answer: '204' });
+      assert.deepEqual(await send(http, { resolve }), { type: 'sent', response: '204' });
       assert.equal(server.questions.length, 3);
       home = ['169.254.169.254'];
       assert.deepEqual(await send(http, { resolve }), failed('refused: this IP address is never allowed'));

@@ -22,12 +22,12 @@ import { displayedAnswer, labelAndAnswer } from '#shared/own-fields.ts';
 const TIMEOUT_MS = 10_000;
 
 export type WebhookSendOutcome =
-  /** `answer` is the status or the error, never the receiver's text. */
-  | { readonly type: 'sent'; readonly answer: string }
+  /** `response` is the status or the error, never the receiver's text. */
+  | { readonly type: 'sent'; readonly response: string }
   /** The receiver responded with 410, so this event must not be sent again. */
-  | { readonly type: 'gone'; readonly answer: string }
+  | { readonly type: 'gone'; readonly response: string }
   /** retryAfterMs is null if the receiver doesn't state it. */
-  | { readonly type: 'failed for now'; readonly answer: string; readonly retryAfterMs: number | null };
+  | { readonly type: 'failed for now'; readonly response: string; readonly retryAfterMs: number | null };
 
 type Delivery = {
   readonly id: string;
@@ -108,19 +108,19 @@ const post = (
     }
   });
 
-const failed = (answer: string, retryAfterMs: number | null = null): WebhookSendOutcome => ({
+const failed = (response: string, retryAfterMs: number | null = null): WebhookSendOutcome => ({
   type: 'failed for now',
-  answer,
+  response,
   retryAfterMs,
 });
 
 function outcomeOf({ statusCode = 0, headers }: IncomingMessage): WebhookSendOutcome {
-  const answer = String(statusCode);
-  if (statusCode >= 200 && statusCode < 300) return { type: 'sent', answer };
-  if (statusCode === 410) return { type: 'gone', answer };
-  if (statusCode >= 300 && statusCode < 400) return failed(`${answer}: redirects are not followed`);
+  const response = String(statusCode);
+  if (statusCode >= 200 && statusCode < 300) return { type: 'sent', response };
+  if (statusCode === 410) return { type: 'gone', response };
+  if (statusCode >= 300 && statusCode < 400) return failed(`${response}: redirects are not followed`);
   const seconds = /^\d{1,6}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : null;
-  return failed(answer, seconds === null ? null : seconds * 1000);
+  return failed(response, seconds === null ? null : seconds * 1000);
 }
 
 /** Returns the error's code or name. Messages may contain personal data. */

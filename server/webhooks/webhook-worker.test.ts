@@ -112,7 +112,7 @@ describeOnEachEngine('webhook endpoints', ({ engine, test, both }) => {
       await becomeLead(server);
       await outcomes(server, 2);
       assert.deepEqual(
-        server.webhookOutcomes.map(({ type, event, answer }) => [type, event, answer]),
+        server.webhookOutcomes.map(({ type, event, response }) => [type, event, response]),
         [
           ['dead', 'lead.verified', '410'],
           ['sent', 'lead.read', '204'],

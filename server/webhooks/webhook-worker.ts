@@ -16,7 +16,7 @@ export type WebhookOutcome = {
   readonly type: 'sent' | 'failed for now' | 'dead';
   readonly event: WebhookJob['type'];
   readonly host: string;
-  readonly answer: string;
+  readonly response: string;
 };
 
 export type WebhookWorkerParts = {
@@ -43,7 +43,7 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
     const delivery = { id: event.id, body: event.payload, now: clock() };
     const outcome = await send(endpoint, delivery, stopSignal);
     const now = clock();
-    const reply = outcome.answer;
+    const reply = outcome.response;
     const lease = { id: event.id, leaseId };
     // An attempt cut off by a stop doesn't mean that the receiver failed.
     if (stopSignal.aborted && outcome.type === 'failed for now') {
@@ -57,7 +57,12 @@ export function startWebhookWorker(parts: WebhookWorkerParts): JobWorker {
         : // Personal data is not kept once it is sent.
           { state, reply, finished_at: now, ...(state === 'sent' && { payload: '' }) };
     await endLease(database.db, 'webhook_events', lease, result);
-    onOutcome({ type: state ?? 'failed for now', event: event.type, host: endpoint.url.host, answer: reply });
+    onOutcome({
+      type: state ?? 'failed for now',
+      event: event.type,
+      host: endpoint.url.host,
+      response: reply,
+    });
   };
 
   return startJobWorker({

@@ -130,8 +130,8 @@ describeOnEachEngine('webhooks', ({ engine, test, both }) => {
     withWebhook({ engine }, async (server, receiver) => {
       const { visitor, code } = await askForCode(server);
       const headers = { prefer: WITH_ARTICLE };
-      const answer = await visitor.post(API.verify, { email: EMAIL, code }, { headers });
-      assert.equal(answer.headers['preference-applied'], WITH_ARTICLE);
+      const response = await visitor.post(API.verify, { email: EMAIL, code }, { headers });
+      assert.equal(response.headers['preference-applied'], WITH_ARTICLE);
       const leads = await server.database.db.selectFrom('leads').select('first_read_at').execute();
       assert.deepEqual(leads, [{ first_read_at: server.now() }]);
       await server.advance(60);
@@ -265,10 +265,10 @@ it('"desk webhooks" prints each endpoint\'s response and the signing secret', ()
         },
         async (server) => {
           server.setClock(Date.now());
-          const answer = await desk(server.service, ['webhooks', 'test']);
-          assert.equal(answer.exitCode, 1);
+          const response = await desk(server.service, ['webhooks', 'test']);
+          assert.equal(response.exitCode, 1);
           assert.match(
-            answer.out,
+            response.out,
             /^sent {2}127\.0\.0\.1:\d+ {2}204\nnot sent {2}127\.0\.0\.1:\d+ {2}503\n$/,
           );
           const [{ text, headers, event } = assert.fail()] = here.received;

@@ -32,7 +32,7 @@ export type Webhooks = {
   readonly stop: () => Promise<void>;
 };
 
-type TestResult = { readonly to: string; readonly ok: boolean; readonly answer: string };
+type TestResult = { readonly to: string; readonly ok: boolean; readonly response: string };
 
 type WebhooksParts = {
   readonly config: Pick<Config, 'webhooks' | 'publicUrl'>;
@@ -71,8 +71,8 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
         endpoints.map(async (endpoint) => {
           const now = clock();
           const body = JSON.stringify(testEvent(now, { unsubscribeUrl, fields, hasNews }));
-          const { type, answer } = await send(endpoint, { id: uuid(), body, now }, signal);
-          return { to: endpoint.url.host, ok: type === 'sent', answer };
+          const { type, response } = await send(endpoint, { id: uuid(), body, now }, signal);
+          return { to: endpoint.url.host, ok: type === 'sent', response };
         }),
       );
     },

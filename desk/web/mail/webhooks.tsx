@@ -105,5 +105,5 @@ const columnsFor = (retry: ((id: string) => void) | null): readonly Column<Event
     ),
   },
   { heading: 'Attempts', isNumber: true, cell: ({ attempts }) => number(attempts) },
-  { heading: 'Last response', isLong: true, cell: ({ answer }) => answer ?? NONE },
+  { heading: 'Last response', isLong: true, cell: ({ response }) => response ?? NONE },
 ];

@@ -27,7 +27,7 @@ export async function listEvents(db: Db, limit: number) {
         'created_at',
         'queued_at',
         'finished_at',
-        'reply as answer',
+        'reply as response',
       ])
       .where(isInState)
       .orderBy('id')
