@@ -51,7 +51,7 @@ it('the tables of a migration change only together with its name', () =>
     // A database that has run a migration of this name would never get the difference.
     assert.deepEqual(
       { name: Object.keys(MIGRATIONS).at(-1), tables },
-      { name: '2026-11-28-all-tables', tables: 'b679de961eb4' },
+      { name: '2026-11-28-initial-schema', tables: 'b679de961eb4' },
       'Append a migration. Before the first release, rename the only one instead.',
     );
   }));

@@ -5,13 +5,13 @@ import { DEFAULT_MIGRATION_TABLE, Migrator, type Migration } from 'kysely/migrat
 import type { OpenDatabase } from '#server/db/engine/connect.ts';
 import { WITHOUT_TIME_LIMIT } from '#server/db/engine/postgres.ts';
 import { isBusy } from '#server/db/engine/outages.ts';
-import * as allTables from '#server/db/migrations/2026-11-28-all-tables.ts';
+import * as initialSchema from '#server/db/migrations/2026-11-28-initial-schema.ts';
 
 /**
  * Append new migrations. Keep everything that the previous release uses, because it may still be running: remove or rename
  * nothing, and let its inserts succeed. If that is impossible, end the name of the migration with {@link NO_WAY_BACK}.
  */
-export const MIGRATIONS: Readonly<Record<string, Migration>> = { '2026-11-28-all-tables': allTables };
+export const MIGRATIONS: Readonly<Record<string, Migration>> = { '2026-11-28-initial-schema': initialSchema };
 
 /** @returns pending migrations, and those known only to a newer release */
 export async function compareMigrations<Tables>(
