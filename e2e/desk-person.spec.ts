@@ -196,7 +196,7 @@ test('a read-only desk user sees the timeline but no actions, and the audit log 
     .filter({ hasText: email })
     .first();
   await expect(newest).toContainText(PEOPLE.read);
-  await expect(newest).toContainText('Looked');
+  await expect(newest).toContainText('Viewed');
   await expectFitsTelephone(page, 'the log');
   await expect(page.getByRole('list', { name: 'Audit log' })).toBeVisible();
 });

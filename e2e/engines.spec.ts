@@ -162,7 +162,7 @@ for (const name of ENGINE_NAMES) {
       await page.click('link', 'Audit log');
       await isAt(page, '/log', 'Audit log');
       // The engines share a desk, which logs the viewing of a list once every ten minutes.
-      await namesBegin(page, 'Corrected', 'Looked');
+      await namesBegin(page, 'Corrected', 'Viewed');
       for (const action of ['Exported', 'Signed in']) await sees(page, action);
       await sees(page, email);
       await fitsTelephone(page);
