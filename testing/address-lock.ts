@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { lockNames, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { until } from '#testing/until.ts';
 
 export async function countLockWaiters(db: Db): Promise<number> {
@@ -18,7 +18,7 @@ export async function inTurnBehindLock<First, Second>(
   steps: readonly [() => Promise<First>, () => Promise<Second>],
 ): Promise<[First, Second]> {
   const started = await db.transaction().execute(async (tx) => {
-    await lockNames(tx, email);
+    await acquireLocks(tx, email);
     // The lock statement was only sent. The next response proves that the lock is held.
     await sql`select 1`.execute(tx);
     const first = steps[0]();

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { v7 as uuid } from 'uuid';
 
 import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
-import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { emailOfPerson } from '#server/db/contacts/people.ts';
 import { addToDeskLog, wasLoggedSince, type DeskLogRow } from '#server/db/tables/desk-log.ts';
 import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
@@ -84,7 +84,7 @@ export const changePerson = <Done>(
     const findEmail = async () => ('email' in person ? person.email : emailOfPerson(tx, person.id));
     const found = await findEmail();
     if (found === undefined) return null;
-    await lockNames(tx, found);
+    await acquireLocks(tx, found);
     // The person may have been erased while this transaction waited for the lock.
     const email = await findEmail();
     return email === undefined ? null : change(tx, email, log);

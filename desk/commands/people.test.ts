@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { sql } from 'kysely';
 
-import { lockNames } from '#server/db/engine/connect.ts';
+import { acquireLocks } from '#server/db/engine/connect.ts';
 import type { TimelineEntry } from '#desk/endpoints/people.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -92,7 +92,7 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
       await becomeLead(server, EMAIL);
       const { db } = server.database;
       const correcting = await db.transaction().execute(async (tx) => {
-        await lockNames(tx, EMAIL);
+        await acquireLocks(tx, EMAIL);
         await tx.updateTable('leads').set({ name: 'Ada King' }).execute();
         const begun = desk(server.service, ['correct', EMAIL, '--company', 'Engines & Co']);
         await until(async () => {

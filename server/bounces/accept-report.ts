@@ -1,7 +1,7 @@
 // A bounce suppresses the e-mail address; a complaint also withdraws consent.
 import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
 import { withdrawIn, type WithdrawalParts } from '#server/consent/withdraw.ts';
-import { type Db, lockNames } from '#server/db/engine/connect.ts';
+import { type Db, acquireLocks } from '#server/db/engine/connect.ts';
 import { idsOfPeople } from '#server/db/contacts/people.ts';
 import { findLead } from '#server/db/tables/leads.ts';
 import { findMail } from '#server/db/tables/outbox.ts';
@@ -69,7 +69,7 @@ async function acceptAll(
   now: number,
 ): Promise<readonly ReportOutcome[]> {
   // All at once, because two calls that locked the same people one by one could deadlock.
-  await lockNames(tx, ...reports.map(({ email }) => normaliseEmail(email)));
+  await acquireLocks(tx, ...reports.map(({ email }) => normaliseEmail(email)));
   return Array.fromAsync(reports, (report) => acceptOne(tx, parts, report, now));
 }
 

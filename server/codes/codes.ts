@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 
 import { prolongChallenges } from '#server/codes/challenges.ts';
 import { columnsOf, type Schema } from '#server/db/all-tables.ts';
-import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { hasChanged } from '#server/db/engine/row-counts.ts';
@@ -83,7 +83,7 @@ export async function prolongCode(
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     // Entering another code for this e-mail address updates the same rows in another order.
-    await lockNames(tx, code.email);
+    await acquireLocks(tx, code.email);
     await tx
       .updateTable('codes')
       .set({ expires_at: expiresAt })

@@ -5,7 +5,7 @@ import { hash as hashOf, randomBytes } from 'node:crypto';
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import type { RowFacts } from '#server/consent/row-facts.ts';
-import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { changedRows } from '#server/db/engine/row-counts.ts';
 import type { Schema } from '#server/db/all-tables.ts';
 import { isoTime } from '#server/platform/time.ts';
@@ -76,7 +76,7 @@ export async function chainHead(db: Db): Promise<ChainHead> {
   return head ?? BEGINNING;
 }
 
-export const lockChain = (tx: Db): Promise<void> => lockNames(tx, 'consent chain');
+export const lockChain = (tx: Db): Promise<void> => acquireLocks(tx, 'consent chain');
 
 const HEAD_ID = 'head';
 

@@ -1,5 +1,5 @@
 import { appendEntries, lockChain } from '#server/consent/chain.ts';
-import { type Db, lockNames, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { type Db, acquireLocks, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import type { SuppressionReason, WithdrawalWay } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
@@ -53,7 +53,7 @@ export async function withdrawIn(
   const found = await leads.executeTakeFirst();
   if (found === undefined) return 'unknown';
   // Another transaction may be accepting a code or erasing the lead.
-  await lockNames(tx, found.email);
+  await acquireLocks(tx, found.email);
   const lead = await leads.executeTakeFirst();
   if (lead === undefined) return 'unknown';
   const { email } = lead;

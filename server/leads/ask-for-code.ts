@@ -10,7 +10,7 @@ import {
 } from '#server/codes/challenges.ts';
 import { endCodes, issueCode, isLive, type Code } from '#server/codes/codes.ts';
 import { codeReference } from '#server/codes/digits.ts';
-import { lockNames, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { isRecent } from '#server/platform/time.ts';
 import { findMailOfCode, type MailOfCode } from '#server/db/tables/outbox.ts';
@@ -120,7 +120,7 @@ async function requestCode(
     return { ...networkLimit, type: 'refused', error: 'too-many-requests' };
 
   // Two forms for one e-mail address at the same moment must not mail two codes.
-  await lockNames(tx, email);
+  await acquireLocks(tx, email);
   const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   // A challenge whose attempts are used up is replaced, not continued.
   const exhausted = limits.isExhausted(open) ? open : undefined;

@@ -11,7 +11,7 @@ import {
 } from '#server/codes/challenges.ts';
 import { acceptCode, endCodes, newestCodesOf, type Code } from '#server/codes/codes.ts';
 import { findCode } from '#server/codes/digits.ts';
-import { lockNames, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { findLeadId, mergeLead } from '#server/db/tables/leads.ts';
 import { liftSuppressions } from '#server/db/tables/suppressions.ts';
@@ -106,7 +106,7 @@ const withAddressLocked = <Result>(
   work: (tx: Db) => Promise<Result>,
 ): Promise<Result> =>
   db.transaction().execute(async (tx) => {
-    await lockNames(tx, email);
+    await acquireLocks(tx, email);
     return work(tx);
   });
 
@@ -159,7 +159,7 @@ async function countEntry(
   }
   // A browser's own attempt is counted by one statement, unless no code was mailed for its challenge. Shared attempts depend on
   // the live codes of the e-mail address, so they need the lock.
-  await lockNames(tx, email);
+  await acquireLocks(tx, email);
   const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   return limits.isExhausted(open)
     ? refuseExhausted(tx, open, now, limits)

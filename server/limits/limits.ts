@@ -36,7 +36,7 @@ export type CountedLimits = {
   readonly countEntryOfNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
    * Counts an attempt of a browser without its own challenge. All such browsers share the attempts for an e-mail address:
-   * CODE_ATTEMPTS per code lifetime and four times as many in 24 hours. Call this under lockNames, and commit before comparing.
+   * CODE_ATTEMPTS per code lifetime and four times as many in 24 hours. Call this under acquireLocks, and commit before comparing.
    * @returns mayCompare: depends only on attempts made while a code was live, so a stranger cannot use up the attempts for a later
    * code. ifWrong: depends on all attempts, so the response doesn't reveal whether a visitor is waiting for a code
    */

@@ -1,5 +1,5 @@
 // Requests wake the worker and never wait for SMTP.
-import { type Db, lockNames } from '#server/db/engine/connect.ts';
+import { type Db, acquireLocks } from '#server/db/engine/connect.ts';
 import type { OutboxState } from '#server/db/all-tables.ts';
 import { findLeadId } from '#server/db/tables/leads.ts';
 import { REFUSES_US, refusesEverybody } from '#server/db/tables/outbox.ts';
@@ -156,7 +156,7 @@ async function suppressDeadAddress(
   const email = normaliseEmail(recipient);
   await db.transaction().execute(async (tx) => {
     // The lock prevents adding a row for an e-mail address that is being erased.
-    await lockNames(tx, email);
+    await acquireLocks(tx, email);
     if (!(await finish(tx))) return;
     const keys = pseudonymsOf(secrets, email);
     if (!(await suppress(tx, { keys, reason: 'bounced', email, note: storedReply(reply), now }))) return;

@@ -1,7 +1,7 @@
 // Counts attempts to sign in, and warns the operator about repeated wrong ones. The statements are the same for everyone, so timing does not
 // reveal who is in DESK_PEOPLE.
 import { logRefusal } from '#desk/audit-log/audit-log.ts';
-import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { countInSlidingWindowsUpTo, countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';
 import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { networkOf } from '#server/platform/ip-addresses.ts';
@@ -22,7 +22,7 @@ export async function countUpTo(
   limits: readonly { readonly limit: number; readonly windowMs: number }[],
   now: number,
 ): Promise<TooMany | null> {
-  await lockNames(tx, `desk ${lock}`);
+  await acquireLocks(tx, `desk ${lock}`);
   const full = await countInSlidingWindowsUpTo(
     tx,
     limits.map(({ limit, windowMs }) => ({ limit, window: { key: `desk ${key} ${windowMs}`, windowMs } })),

@@ -12,7 +12,7 @@ import {
   type TooMany,
 } from '#desk/server/auth/attempts.ts';
 import { isRecent } from '#server/platform/time.ts';
-import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { passkeysOf } from '#server/db/tables/desk-access.ts';
 import { countAttemptById } from '#server/codes/challenges.ts';
@@ -69,7 +69,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
     const { windowMs, dayMs, sendsToAddress, timesInADay, unsentAsksOfAll, attempts } = DESK_SIGN_IN;
     const tooMany = await countFromNetwork(tx, 'asks', from, now);
     if (tooMany !== null) return tooMany;
-    await lockNames(tx, email);
+    await acquireLocks(tx, email);
     const open = await openSignIns(tx, { browserId, limit: MAX_OPEN, now });
     const previous = open.find(({ address_key: other }) => other === key);
     const isExhausted = previous !== undefined && previous.wrong_attempts >= attempts;

@@ -184,7 +184,7 @@ export const isOnPostgres = (db: Db): boolean => db.getExecutor().adapter instan
  * Locks names, such as e-mail addresses, until the transaction ends, so counting and sending are one step. Sorted, so two
  * transactions cannot deadlock. SQLite has only one writer anyway.
  */
-export async function lockNames(tx: Db, ...names: readonly string[]): Promise<void> {
+export async function acquireLocks(tx: Db, ...names: readonly string[]): Promise<void> {
   if (isOnPostgres(tx))
     await sql`select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest(${names.toSorted()}::text[]) as name`.execute(
       tx,

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 
 import { descriptionOf, TABLE_NAMES, TABLES, type Schema, type TablesWith } from '#server/db/all-tables.ts';
-import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { changedRows } from '#server/db/engine/row-counts.ts';
 import { erasedName } from '#server/db/tables/desk-log.ts';
 import { suppress } from '#server/db/tables/suppressions.ts';
@@ -58,7 +58,7 @@ export async function erasePersonalData(
 ): Promise<ErasedRows> {
   const email = normaliseEmail(typedEmail);
   const [pseudonym] = pseudonyms;
-  await lockNames(tx, email);
+  await acquireLocks(tx, email);
   let leadIds: readonly string[] = [];
   const eraseRows: Readonly<Record<TablesWith<{ erasure: 'custom' }>, () => Promise<number>>> = {
     desk_log: () => pseudonymiseDeskLog(tx, email, pseudonyms),

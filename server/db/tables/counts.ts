@@ -1,7 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 
 import type { Schema } from '#server/db/all-tables.ts';
-import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { hasRow } from '#server/db/engine/row-counts.ts';
 import type { VariantStep } from '#shared/funnel.ts';
 
@@ -19,7 +19,7 @@ export async function addFunnelCounts(
   { maxSources, others }: { readonly maxSources: number; readonly others: string },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    await lockNames(tx, 'funnel');
+    await acquireLocks(tx, 'funnel');
     const known = await tx
       .selectFrom('funnel_counts')
       .select(['day', 'step', 'source'])

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 
 import { idsOfPeople } from '#server/db/contacts/people.ts';
-import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import { hasRow } from '#server/db/engine/row-counts.ts';
@@ -20,7 +20,7 @@ export async function addToDeskLog(tx: Db, row: DeskLogRow, pseudonym: string | 
   let { about } = row;
   if (about !== null && pseudonym !== null) {
     // A concurrent erasure has either ended, or waits for this lock and then replaces the e-mail address in this line.
-    await lockNames(tx, about);
+    await acquireLocks(tx, about);
     if (!(await isStored(tx, about))) about = erasedName(pseudonym);
   }
   await tx

@@ -1,4 +1,4 @@
-import { lockNames, type Db } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { suppressionReasons, type ListedAddress } from '#server/db/tables/suppressions.ts';
 import { answersOf, type LeadAnswers } from '#shared/lead.ts';
 
@@ -30,7 +30,7 @@ export async function importPeople(
   people: readonly ImportedPerson[],
   { consentSource, fileName, now }: { consentSource: string; fileName: string; now: number },
 ): Promise<ImportCounts> {
-  await lockNames(tx, ...people.map(({ email }) => email));
+  await acquireLocks(tx, ...people.map(({ email }) => email));
   const { counts, newPeople } = await classifyPeople(tx, people);
   const rows = newPeople.map((person) => ({
     id: person.id,

@@ -148,7 +148,7 @@ export async function readSlidingWindows(
 }
 
 /**
- * Counts in all windows or in none. Hold a lock (lockNames), because parallel calls could otherwise exceed the limit.
+ * Counts in all windows or in none. Hold a lock (acquireLocks), because parallel calls could otherwise exceed the limit.
  * @returns the time at which another event will be within the limits, or null if this one was counted
  */
 export async function countInSlidingWindowsUpTo(
