@@ -28,14 +28,14 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'an attempt is counted and committed before the code is compared',
     fault: 'compare first',
     file: 'server/leads/verify-code.ts',
-    find: '  const counted = await db.transaction()',
+    find: '  const attempt = await db.transaction()',
     replace: `
   const early = visitor.browserId === null ? undefined : await findChallenge(db, 'open', { browserId: visitor.browserId, email, now });
-  const live = early && comparableCodes(await newestCodesOf(db, { challengeId: early.id }, { unexpiredAt: now }, now));
-  const right = live && findCode(parts.secrets, live, digits, ACCEPTED_CODES);
+  const live = early && newestUnusedCodes(await newestCodesOf(db, { challengeId: early.id }, { unexpiredAt: now }, now));
+  const right = live && findCode(parts.secrets, live, digits, MAX_ACCEPTED_CODES);
   if (early && right)
-    return withAddressLocked(db, email, (tx) => completeByCode(tx, right, { by: 'address', challenge: early }, visitor, now, parts));
-  const counted = await db.transaction()`,
+    return withEmailLocked(db, email, (tx) => completeByCode(tx, right, { budget: 'shared', challenge: early }, visitor, now, parts));
+  const attempt = await db.transaction()`,
     tests: [ATTEMPTS],
   },
   {
@@ -58,16 +58,16 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'the two newest live codes of a challenge work; the third does not',
     fault: 'accept three',
     file: 'server/settings/fixed-limits.ts',
-    find: 'export const ACCEPTED_CODES = 2;',
-    replace: 'export const ACCEPTED_CODES = 3;',
+    find: 'export const MAX_ACCEPTED_CODES = 2;',
+    replace: 'export const MAX_ACCEPTED_CODES = 3;',
     tests: [LEADS],
   },
   {
     promise: 'the two newest live codes of a challenge work; the third does not',
     fault: 'accept one',
     file: 'server/settings/fixed-limits.ts',
-    find: 'export const ACCEPTED_CODES = 2;',
-    replace: 'export const ACCEPTED_CODES = 1;',
+    find: 'export const MAX_ACCEPTED_CODES = 2;',
+    replace: 'export const MAX_ACCEPTED_CODES = 1;',
     tests: [LEADS],
   },
   {
@@ -90,11 +90,11 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: "a stranger cannot use up the owner's attempts",
     fault: "count a cookieless attempt on the owner's challenge",
     file: 'server/leads/verify-code.ts',
-    find: '  const atLiveCodes = live.length > 0;\n',
+    find: '  const hasLiveCodes = live.length > 0;\n',
     replace: `
-  const atLiveCodes = live.length > 0;
+  const hasLiveCodes = live.length > 0;
   if (live[0]?.submission_id)
-    await countAttemptById(tx, 'submissions', { id: live[0].submission_id, maxAttempts: limits.attemptsPerChallenge });
+    await consumeAttemptById(tx, 'submissions', { id: live[0].submission_id, maxAttempts: limits.attemptsPerChallenge });
 `,
     tests: [ATTEMPTS],
   },

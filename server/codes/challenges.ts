@@ -1,7 +1,7 @@
 // A challenge is one browser's claim to one e-mail address, stored with the submission. Each challenge has its own attempts,
 // so a stranger cannot use up a visitor's.
 // If the same IP address has just requested a code, another browser's challenge shares that code instead of getting its own. Then
-// codes_sent is 0, and its attempts count against the e-mail address (countEntry in verify-code.ts).
+// codes_sent is 0, and it uses the attempts that such browsers share (consumeAttempt in verify-code.ts).
 // Sign-ins to the desk count attempts in the same way.
 import type { Selectable, Updateable } from 'kysely';
 
@@ -91,7 +91,7 @@ const attemptUpdate = (tx: Db, table: 'submissions' | 'desk_sign_ins', { maxAtte
     .$if(maxAttempts > 0, (query) => query.where('wrong_attempts', '<', maxAttempts));
 
 /** @returns undefined if the browser has no open challenge with its own code and an attempt left */
-export const countAttemptOfBrowser = (
+export const consumeAttemptOfBrowser = (
   tx: Db,
   { email, maxAttempts, ...browser }: BrowserQuery & AttemptLimit & { readonly email: string },
 ): Promise<Challenge | undefined> => {
@@ -111,7 +111,7 @@ export const countAttemptOfBrowser = (
 };
 
 /** @returns false if no attempt was left */
-export async function countAttemptById(
+export async function consumeAttemptById(
   tx: Db,
   table: 'submissions' | 'desk_sign_ins',
   { id, maxAttempts }: AttemptLimit & { readonly id: string },
@@ -119,7 +119,7 @@ export async function countAttemptById(
   return hasChanged(attemptUpdate(tx, table, { maxAttempts }).where('id', '=', id));
 }
 
-export async function giveAttemptBack(tx: Db, id: string): Promise<void> {
+export async function refundAttempt(tx: Db, id: string): Promise<void> {
   await tx
     .updateTable('submissions')
     .set((eb) => ({ wrong_attempts: eb('wrong_attempts', '-', 1) }))
@@ -139,22 +139,22 @@ export async function endChallenge(tx: Db, id: string, now: number): Promise<voi
 
 /**
  * Marks a challenge as verified.
- * @param options attemptsToGiveBack: 1 if the entry of the right code was counted here; listedAddress: as suppressions store it
+ * @param options attemptsToRefund: 1 if this challenge paid for the right code; suppressionKeys: find the suppressions
  * @returns undefined if completed or erased meanwhile
  */
 export const completeChallenge = (
   tx: Db,
   {
     id,
-    attemptsToGiveBack,
-    listedAddress,
-  }: { readonly id: string; readonly attemptsToGiveBack: 0 | 1; readonly listedAddress: ListedAddress },
+    attemptsToRefund,
+    suppressionKeys,
+  }: { readonly id: string; readonly attemptsToRefund: 0 | 1; readonly suppressionKeys: ListedAddress },
   now: number,
 ): Promise<(Challenge & { readonly is_suppressed: boolean }) | undefined> =>
   tx
     .updateTable('submissions')
-    .set((eb) => ({ verified_at: now, wrong_attempts: eb('wrong_attempts', '-', attemptsToGiveBack) }))
+    .set((eb) => ({ verified_at: now, wrong_attempts: eb('wrong_attempts', '-', attemptsToRefund) }))
     .where('id', '=', id)
     .where('verified_at', 'is', null)
-    .returning([...columnsOf('submissions'), isListed(listedAddress).as('is_suppressed')])
+    .returning([...columnsOf('submissions'), isListed(suppressionKeys).as('is_suppressed')])
     .executeTakeFirst();

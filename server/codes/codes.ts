@@ -24,7 +24,7 @@ export async function issueCode(tx: Db, code: Omit<Code, 'used_at'>): Promise<vo
  * Marks a code as used. The caller must end the challenge's other codes.
  * @returns false if another call has just used the code
  */
-export async function acceptCode(tx: Db, table: CodeTable, id: string, now: number): Promise<boolean> {
+export async function markCodeUsed(tx: Db, table: CodeTable, id: string, now: number): Promise<boolean> {
   return hasChanged(
     tx.updateTable(table).set({ used_at: now }).where('id', '=', id).where('used_at', 'is', null),
   );

@@ -177,7 +177,7 @@ async function findRecentCode(
   if (code === undefined || !isLive(code, now)) return null;
   const mail = await findMailOfCode(tx, code.id);
   if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;
-  // Another browser's code uses shared attempts (countEntry in verify-code.ts), which others may use up at any time. So once
+  // Another browser's code uses shared attempts (consumeAttempt in verify-code.ts), which others may use up at any time. So once
   // one is used, a new code is mailed.
   const mayLackAttempts = !hasCodeOfItsOwn(challenge) && (await limits.mayLackSharedAttempts(tx, email, now));
   return mayLackAttempts ? null : { code, mail };

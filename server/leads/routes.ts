@@ -144,7 +144,7 @@ function addVerifyRoute(
       const field = outcome.error === 'too-many-requests' ? {} : { field: 'code' };
       return sendError(reply, outcome.error, { ...('retryAfterSeconds' in outcome && outcome), ...field });
     }
-    if (outcome.sinceFormMs !== null) metrics.codeEntered(outcome.sinceFormMs);
+    if (outcome.codeAgeMs !== null) metrics.codeEntered(outcome.codeAgeMs);
     webhooks.wake();
     cookies.openSession(reply, outcome.leadId, now);
     if (!getsArticle) return sendJson(reply, { verified: true });

@@ -76,13 +76,13 @@ for (const engine of ENGINES) {
       const changed = deriveSecrets(['a-new-secret-for-tests-0123456789abcdef', TEST_SECRET]);
       const old = limitsWith();
       for (let count = 0; count < 5; count += 1)
-        await old.countSharedAttempt(db, 'ada@example.com', { atLiveCodes: true }, NOON);
+        await old.consumeSharedAttempt(db, 'ada@example.com', { hasLiveCodes: true }, NOON);
       const rows = await db.selectFrom('limit_windows').select('key').execute();
       assert.ok(rows.length > 0 && rows.every(({ key }) => !key.includes('ada')));
-      const outcome = await limitsWith({}, changed).countSharedAttempt(
+      const outcome = await limitsWith({}, changed).consumeSharedAttempt(
         db,
         'ada@example.com',
-        { atLiveCodes: true },
+        { hasLiveCodes: true },
         NOON,
       );
       assert.equal(outcome.mayCompare, false);
@@ -92,8 +92,8 @@ for (const engine of ENGINES) {
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith();
       const start = Date.UTC(2026, 10, 20, 12, 34, 56);
-      const tryAt = (hours: number, atLiveCodes = true) =>
-        limits.countSharedAttempt(db, 'ada@example.com', { atLiveCodes }, start + hours * HOUR_MS);
+      const tryAt = (hours: number, hasLiveCodes = true) =>
+        limits.consumeSharedAttempt(db, 'ada@example.com', { hasLiveCodes }, start + hours * HOUR_MS);
       const comparedAt = async (hours: number) => {
         let compared = 0;
         while ((await tryAt(hours)).mayCompare) compared += 1;
@@ -107,7 +107,7 @@ for (const engine of ENGINES) {
       assert.equal(await comparedAt(24.2), 0, 'the try at the start still counts for this hour');
       assert.equal(await comparedAt(25.2), 1, 'one has left the window');
       assert.equal(await comparedAt(46), 0);
-      const refused = (await tryAt(46)).ifWrong;
+      const refused = (await tryAt(46)).limitIfWrong;
       assert.ok(
         refused.type === 'exceeded' && refused.retryAfterSeconds <= 4 * 3600,
         JSON.stringify(refused),

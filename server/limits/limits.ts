@@ -33,32 +33,32 @@ export type CountedLimits = {
    * @param codes from {@link readCodesSent}, newest first
    */
   readonly checkCodesSent: (codes: readonly Code[], now: number) => LimitOutcome;
-  readonly countEntryOfNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
+  readonly countAttemptOfNetwork: (db: Db, clientAddress: string, now: number) => Promise<LimitOutcome>;
   /**
-   * Counts an attempt of a browser without its own challenge. All such browsers share the attempts for an e-mail address:
-   * CODE_ATTEMPTS per code lifetime and four times as many in 24 hours. Call this under acquireLocks, and commit before comparing.
-   * @returns mayCompare: depends only on attempts made while a code was live, so a stranger cannot use up the attempts for a later
-   * code. ifWrong: depends on all attempts, so the response doesn't reveal whether a visitor is waiting for a code
+   * For a browser without its own code. All such browsers share the attempts for an e-mail address: CODE_ATTEMPTS per code
+   * lifetime and four times as many in 24 hours. Acquire the e-mail address's lock first, and commit before comparing.
+   * @returns mayCompare: depends only on attempts made while a code was live, so nobody can use up the attempts for a later code.
+   * limitIfWrong: depends on all attempts, so the response doesn't reveal whether a visitor is waiting for a code
    */
-  readonly countSharedAttempt: (
+  readonly consumeSharedAttempt: (
     tx: Db,
     email: string,
-    against: { readonly atLiveCodes: boolean },
+    options: { readonly hasLiveCodes: boolean },
     now: number,
-  ) => Promise<{ readonly mayCompare: boolean; readonly ifWrong: LimitOutcome }>;
+  ) => Promise<{ readonly mayCompare: boolean; readonly limitIfWrong: LimitOutcome }>;
   /**
    * Returns true if any of a code's shared attempts, or all of the day's, are used up. Then only a new code is certain to work.
    */
   readonly mayLackSharedAttempts: (db: Db, email: string, now: number) => Promise<boolean>;
   /**
-   * Gives back a successful attempt.
-   * @param mayCompare from {@link countSharedAttempt}
+   * Refunds a successful attempt.
+   * @param mayCompare tells which windows counted it; from {@link consumeSharedAttempt}
    */
-  readonly giveSharedAttemptBack: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
+  readonly refundSharedAttempt: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
   /** 0 means no limit. A resend never resets wrong attempts. */
   readonly attemptsPerChallenge: number;
   readonly isExhausted: (challenge: Challenge | undefined) => challenge is Challenge;
-  /** Asking again within this time gets the same response and sends nothing. */
+  /** Asking again within this time, slightly less than RESEND_SECONDS, gets the same response and sends nothing. */
   readonly resendQuietMs: number;
 };
 
@@ -121,11 +121,11 @@ export function createCountedLimits(
       return endsAt > now ? exceededUntil(endsAt, now) : ALLOWED;
     },
 
-    countEntryOfNetwork: (db, clientAddress, now) =>
+    countAttemptOfNetwork: (db, clientAddress, now) =>
       countUpTo(db, `tries: ${networkOf(clientAddress)}`, verifyPerIpPerHour, HOUR_MS, now),
 
-    countSharedAttempt: async (tx, email, { atLiveCodes }, now) => {
-      if (codeAttempts === 0) return { mayCompare: true, ifWrong: ALLOWED };
+    consumeSharedAttempt: async (tx, email, { hasLiveCodes }, now) => {
+      if (codeAttempts === 0) return { mayCompare: true, limitIfWrong: ALLOWED };
       const { tried, compared, notCompared } = sharedAttempts(email);
       const [triedNow, triedInADay, comparedNow, comparedInADay] = await readSlidingWindows(
         tx,
@@ -133,11 +133,11 @@ export function createCountedLimits(
         now,
       );
       const mayCompare =
-        atLiveCodes && comparedNow.count < codeAttempts && comparedInADay.count < attemptsPerDay;
+        hasLiveCodes && comparedNow.count < codeAttempts && comparedInADay.count < attemptsPerDay;
       // Writes the same number of rows in either case, so timing reveals nothing.
       await countInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
       const freeAt = Math.max(triedNow.freeAt(codeAttempts), triedInADay.freeAt(attemptsPerDay));
-      return { mayCompare, ifWrong: freeAt > now ? exceededUntil(freeAt, now) : ALLOWED };
+      return { mayCompare, limitIfWrong: freeAt > now ? exceededUntil(freeAt, now) : ALLOWED };
     },
 
     mayLackSharedAttempts: async (db, email, now) => {
@@ -146,7 +146,7 @@ export function createCountedLimits(
       return triedNow.count > 0 || triedInADay.count >= attemptsPerDay;
     },
 
-    giveSharedAttemptBack: (tx, email, mayCompare, now) => {
+    refundSharedAttempt: (tx, email, mayCompare, now) => {
       const { tried, compared, notCompared } = sharedAttempts(email);
       return uncountInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
     },

@@ -26,7 +26,7 @@ export const SENDS_PER_DAY_FACTOR = 2;
 export const SHARED_ATTEMPTS_PER_DAY_FACTOR = 4;
 
 /** The previous code still works, so a slow e-mail isn't useless to a visitor who pressed Resend. */
-export const ACCEPTED_CODES = 2;
+export const MAX_ACCEPTED_CODES = 2;
 
 /** Clocks differ, so the server accepts Resend early, by this share of RESEND_SECONDS. */
 export const RESEND_TOLERANCE_SHARE = 1 / 20;

@@ -3,7 +3,7 @@
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
 import { isLive, newestCodesOf } from '#server/codes/codes.ts';
 import { deriveSecrets, unsign } from '#server/secrets/secrets.ts';
-import { ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
+import { MAX_ACCEPTED_CODES } from '#server/settings/fixed-limits.ts';
 import { API } from '#shared/api.ts';
 import { CODE_LENGTH } from '#shared/lengths-and-resend.ts';
 import {
@@ -73,7 +73,7 @@ function createAttacker(server: ServerUnderTest) {
       ? await newestCodesOf(db, { challengeId: challenge.id }, { unexpiredAt: now }, now)
       : await newestCodesOf(db, { emails: [VICTIM] }, { unexpiredAt: now }, now);
     const live = codes.filter((code) => isLive(code, now));
-    return { codes: Math.min(live.length, ACCEPTED_CODES), own };
+    return { codes: Math.min(live.length, MAX_ACCEPTED_CODES), own };
   };
 
   /** Attempts ever compared on the shared budget, which a 429 does not reveal. */

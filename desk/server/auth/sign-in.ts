@@ -15,8 +15,8 @@ import { isRecent } from '#server/platform/time.ts';
 import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { passkeysOf } from '#server/db/tables/desk-access.ts';
-import { countAttemptById } from '#server/codes/challenges.ts';
-import { acceptCode, endCodes } from '#server/codes/codes.ts';
+import { consumeAttemptById } from '#server/codes/challenges.ts';
+import { markCodeUsed, endCodes } from '#server/codes/codes.ts';
 import { insertSignIn, openSignIns, takeUnmailed, type DeskSignIn } from '#server/codes/desk-sign-ins.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
 import { startWakeLoop } from '#server/platform/background-work.ts';
@@ -163,7 +163,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
         const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), limit: MAX_OPEN, now });
         const [newest] = open;
         if (newest !== undefined) {
-          const hasAttempts = await countAttemptById(tx, 'desk_sign_ins', {
+          const hasAttempts = await consumeAttemptById(tx, 'desk_sign_ins', {
             id: newest.id,
             maxAttempts: DESK_SIGN_IN.attempts,
           });
@@ -200,7 +200,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
       }
       const { deskUser: email } = found;
       return db.transaction().execute(async (tx): Promise<EnterOutcome> => {
-        if (!(await maySignInByCode(tx, email)) || !(await acceptCode(tx, 'desk_sign_ins', found.id, now)))
+        if (!(await maySignInByCode(tx, email)) || !(await markCodeUsed(tx, 'desk_sign_ins', found.id, now)))
           return { type: 'wrong code' };
         await endCodes(tx, 'desk_sign_ins', { browser_id: found.browser_id }, now);
         await resetWrongAttempts(tx, service, email);

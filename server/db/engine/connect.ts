@@ -181,8 +181,8 @@ function createFileCheck(database: string): () => boolean {
 export const isOnPostgres = (db: Db): boolean => db.getExecutor().adapter instanceof PostgresAdapter;
 
 /**
- * Locks names, such as e-mail addresses, until the transaction ends, so counting and sending are one step. Sorted, so two
- * transactions cannot deadlock. SQLite has only one writer anyway.
+ * Holds a lock per name, such as an e-mail address, until the transaction ends, so counting and sending are one step. Sorted, so
+ * two transactions cannot deadlock. SQLite has only one writer anyway.
  */
 export async function acquireLocks(tx: Db, ...names: readonly string[]): Promise<void> {
   if (isOnPostgres(tx))

@@ -16,8 +16,8 @@ type Lead = Selectable<Schema['leads']>;
 
 /**
  * Also adds a receipt for each consent.
- * @param proof sameBrowser: the code was entered in the browser that sent the form; asked: IDs of the custom questions;
- * firstReadAt: used only for a new lead
+ * @param proof sameBrowser: the code was entered in the browser that sent the form; askedFieldIds: of the campaign's
+ * questions; firstReadAt: used only for a new lead
  */
 export async function mergeLead(
   tx: Db,
@@ -26,19 +26,19 @@ export async function mergeLead(
     leadId: string;
     verifiedFromAddress: string;
     sameBrowser: boolean;
-    asked: readonly string[];
+    askedFieldIds: readonly string[];
     firstReadAt: number | null;
     now: number;
   },
 ): Promise<Reader> {
-  const { leadId, verifiedFromAddress, sameBrowser, asked, firstReadAt, now } = proof;
-  const hasQuestions = asked.length > 0 || submission.answers !== null;
+  const { leadId, verifiedFromAddress, sameBrowser, askedFieldIds, firstReadAt, now } = proof;
+  const hasQuestions = askedFieldIds.length > 0 || submission.answers !== null;
   const { name, company } = submission;
   const typed = {
     name,
     company,
     // If the campaign has no questions, earlier answers are kept.
-    ...(hasQuestions && { answers: await answersToStore(tx, submission, asked) }),
+    ...(hasQuestions && { answers: await answersToStore(tx, submission, askedFieldIds) }),
   };
   const lead = await tx
     .insertInto('leads')
@@ -85,12 +85,12 @@ export async function mergeLead(
 async function answersToStore(
   db: Db,
   { email, answers }: Pick<Submission, 'email' | 'answers'>,
-  asked: readonly string[],
+  askedFieldIds: readonly string[],
 ): Promise<string | null> {
   const answersIn = (table: 'leads' | 'imported_leads') =>
     db.selectFrom(table).select('answers').where('email', '=', email).executeTakeFirst();
   const lead = await answersIn('leads');
-  if (lead !== undefined) return mergedAnswers(lead.answers, answers, asked);
+  if (lead !== undefined) return mergedAnswers(lead.answers, answers, askedFieldIds);
   // An import fills the questions that a new lead left empty.
   return mergedAnswers((await answersIn('imported_leads'))?.answers ?? null, answers, []);
 }
