@@ -116,7 +116,7 @@ export const FAULTS: readonly PlantedFault[] = [
   if (known) {
     const stored = { codesMailed: 0, expiresAt: now } as const;
     const invented = { id: newIdAt(now), secret_id: secrets[0].id } as Code;
-    return respond(await storeForm(tx, challenge, form, visitor, stored, now), invented, 60);
+    return requestedOutcome(await storeForm(tx, challenge, form, visitor, stored, now), invented, 60);
   }
   const turn = await findTurn(tx, lanes, { now, codeTtlSeconds: config.codeTtlSeconds });
 `,

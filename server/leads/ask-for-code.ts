@@ -1,4 +1,5 @@
-// Runs in one transaction. Changes no data about a lead, because anyone can type any e-mail address.
+// Runs in one transaction and returns refusals, because a throw would roll back the counted request. Changes no data about a lead,
+// because anyone can type any e-mail address.
 import type { Attribution } from '#server/attribution/attribution.ts';
 import {
   endChallenge,
@@ -15,7 +16,7 @@ import { newIdAt } from '#server/db/engine/ids.ts';
 import { isRecent } from '#server/platform/time.ts';
 import { findMailOfCode, type MailOfCode } from '#server/db/tables/outbox.ts';
 import { findTurn, lanesOf, type Lanes } from '#server/jobs/mail-jobs.ts';
-import { codeFor, mailingTime, resendInSeconds } from '#server/leads/code-screen.ts';
+import { findOwnOrSharedCode, mailingTime, resendInSeconds } from '#server/leads/code-screen.ts';
 import type { Limits } from '#server/limits/limits.ts';
 import { queueCodeMail } from '#server/mail/templates/code-mail.ts';
 import type { OpenMail } from '#server/mail/mail.ts';
@@ -28,8 +29,9 @@ import type { OwnField } from '#shared/campaign-schema.ts';
 import { answersOf, asciiAddress, normaliseEmail, type LeadForm, type LeadAnswers } from '#shared/lead.ts';
 import { storedAnswers, labelledAnswers } from '#shared/own-fields.ts';
 
-export type Visitor = {
+type AskingVisitor = {
   readonly browserId: string;
+  /** The request had no cookie, so the browser has no challenge yet. */
   readonly isNewBrowser: boolean;
   readonly clientAddress: string;
   readonly userAgent: string | null;
@@ -57,55 +59,57 @@ type AskParts = {
   readonly campaign: { readonly form: { readonly fields: readonly OwnField[] } };
 };
 
-type Form = LeadAnswers & {
+type NormalisedForm = LeadAnswers & {
   readonly email: string;
   readonly emailTyped: string;
-  /** The domain is in ASCII, because mail servers need not support other domains. */
+  /** As typed, but with the domain in ASCII, because mail servers need not support other domains. */
   readonly recipient: string;
   readonly lanes: Lanes;
 };
 
 /**
- * Known and unknown e-mail addresses get the same outcome; `mail-backlog` if the code could not be mailed in time.
+ * Known and unknown e-mail addresses get the same outcome. `mail-backlog` means that the code could not be mailed in time.
  *
  * Asking again mails nothing while the mail is queued, or within RESEND_SECONDS after it was sent. This also applies to another
- * browser at the same IP address, because the first response may have been lost. A visitor whose attempts are used up gets a new
- * code and challenge at once.
+ * browser at the same IP address, because a lost response also loses its cookie, so a visitor's browser may look like another. A
+ * visitor whose attempts are used up gets a new code and challenge at once.
  */
 export async function askForCode(
   parts: AskParts,
-  lead: LeadForm,
-  visitor: Visitor,
+  typed: LeadForm,
+  visitor: AskingVisitor,
   now: number,
 ): Promise<AskOutcome> {
   const { database, mail, campaign } = parts;
-  const email = normaliseEmail(lead.email);
-  const recipient = asciiAddress(lead.email) ?? email;
-  const form: Form = {
-    name: lead.name,
-    company: lead.company,
-    answers: storedAnswers(labelledAnswers(campaign.form.fields, lead.answers)),
+  const email = normaliseEmail(typed.email);
+  const recipient = asciiAddress(typed.email) ?? email;
+  const form: NormalisedForm = {
+    name: typed.name,
+    company: typed.company,
+    answers: storedAnswers(labelledAnswers(campaign.form.fields, typed.answers)),
     email,
-    emailTyped: lead.email,
+    emailTyped: typed.email,
     recipient,
     lanes: lanesOf(networkOf(visitor.clientAddress), recipient),
   };
-  const outcome = await database.db.transaction().execute((tx) => requestCode(tx, form, visitor, now, parts));
+  const outcome = await database.db
+    .transaction()
+    .execute((tx) => issueOrReuseCode(tx, form, visitor, now, parts));
   if (outcome.type === 'requested') mail.wake();
   return outcome;
 }
 
-async function requestCode(
+async function issueOrReuseCode(
   tx: Db,
-  form: Form,
-  visitor: Visitor,
+  form: NormalisedForm,
+  visitor: AskingVisitor,
   now: number,
   parts: AskParts,
 ): Promise<AskOutcome> {
   const { secrets, limits, mail, config } = parts;
   const { email, recipient, lanes } = form;
   const { browserId, isNewBrowser, clientAddress } = visitor;
-  const respond = (challengeId: string, code: Code, resendSeconds: number): AskOutcome => ({
+  const requestedOutcome = (challengeId: string, code: Code, resendSeconds: number): AskOutcome => ({
     type: 'requested',
     requested: {
       challengeId,
@@ -123,26 +127,27 @@ async function requestCode(
   await acquireLocks(tx, email);
   const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   // A challenge whose attempts are used up is replaced, not continued.
-  const exhausted = limits.isExhausted(open) ? open : undefined;
-  const challenge = exhausted === undefined ? open : undefined;
-  const codes = await limits.readCodesSent(tx, email, now);
-  const recent =
-    exhausted === undefined ? await findRecentCode(tx, codes, challenge, form, visitor, limits, now) : null;
+  const isExhausted = limits.isExhausted(open);
+  const challenge = isExhausted ? undefined : open;
+  const sentCodes = await limits.readCodesSent(tx, email, now);
+  const recent = isExhausted
+    ? null
+    : await findRecentCode(tx, sentCodes, challenge, form, visitor, limits, now);
   if (recent !== null) {
     const stored = { codesMailed: 0, expiresAt: recent.code.expires_at } as const;
     const challengeId = await storeForm(tx, challenge, form, visitor, stored, now);
     const resendSeconds = resendInSeconds(recent.code, recent.mail, config.resendSeconds, now);
-    return respond(challengeId, recent.code, resendSeconds);
+    return requestedOutcome(challengeId, recent.code, resendSeconds);
   }
 
   const turn = await findTurn(tx, lanes, { now, codeTtlSeconds: config.codeTtlSeconds });
-  if (turn.type === 'refused') return { ...turn, error: 'mail-backlog' };
-  const emailLimit = limits.checkCodesSent(codes, now);
+  if (turn.type === 'refused') return { ...turn, type: 'refused', error: 'mail-backlog' };
+  const emailLimit = limits.checkCodesSent(sentCodes, now);
   if (emailLimit.type === 'exceeded') return { ...emailLimit, type: 'refused', error: 'too-many-codes' };
 
-  if (exhausted !== undefined) {
-    await endCodes(tx, 'codes', { submission_id: exhausted.id }, now);
-    await endChallenge(tx, exhausted.id, now);
+  if (isExhausted) {
+    await endCodes(tx, 'codes', { submission_id: open.id }, now);
+    await endChallenge(tx, open.id, now);
   }
   const expiresAt = now + config.codeTtlSeconds * 1000;
   const challengeId = await storeForm(tx, challenge, form, visitor, { codesMailed: 1, expiresAt }, now);
@@ -160,50 +165,50 @@ async function requestCode(
   await issueCode(tx, code);
   const place = { ...lanes, turnAt: turn.turnAt };
   await queueCodeMail(tx, { id: newIdAt(now), codeId: code.id, recipient, place, now });
-  return respond(challengeId, code, config.resendSeconds);
+  return requestedOutcome(challengeId, code, config.resendSeconds);
 }
 
-/** Finds the visitor's code if its mail is queued or was sent within the quiet time, so asking again mails nothing. */
+/** Finds the visitor's code if its mail is queued or was sent within `resendQuietMs`, so asking again mails nothing. */
 async function findRecentCode(
   tx: Db,
-  codes: readonly Code[],
+  sentCodes: readonly Code[],
   challenge: Challenge | undefined,
-  { email }: Form,
-  { clientAddress }: Visitor,
+  { email }: NormalisedForm,
+  { clientAddress }: AskingVisitor,
   limits: Limits,
   now: number,
 ): Promise<{ readonly code: Code; readonly mail: MailOfCode } | null> {
-  const code = codeFor(codes, challenge, clientAddress, now);
+  const code = findOwnOrSharedCode(sentCodes, challenge, clientAddress, now);
   if (code === undefined || !isLive(code, now)) return null;
   const mail = await findMailOfCode(tx, code.id);
   if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;
-  // Another browser's code uses shared attempts (consumeAttempt in verify-code.ts), which others may use up at any time. So once
-  // one is used, a new code is mailed.
+  // A browser without its own code depends on shared attempts (consumeAttempt in verify-code.ts), which others may use up at any
+  // time. So once one of these attempts is used, the browser gets a new code.
   const mayLackAttempts = !hasCodeOfItsOwn(challenge) && (await limits.mayLackSharedAttempts(tx, email, now));
   return mayLackAttempts ? null : { code, mail };
 }
 
 /**
- * Stores the form. Source and variant stay those of the first form. An unchanged form also keeps its time, IP address and
- * browser.
+ * Stores the form as a new challenge, or in the open one, which keeps the source and variant of its first form. If the same form
+ * is sent again, the challenge also keeps the time, IP address and browser.
  * @returns the ID of the challenge
  */
 async function storeForm(
   tx: Db,
   challenge: Challenge | undefined,
-  form: Form,
-  visitor: Visitor,
+  form: NormalisedForm,
+  visitor: AskingVisitor,
   { codesMailed, expiresAt }: { readonly codesMailed: 0 | 1; readonly expiresAt: number },
   now: number,
 ): Promise<string> {
   const { clientAddress, userAgent, attribution, variant, flags } = visitor;
-  const typed = {
+  const content = {
     ...answersOf(form),
     email_typed: form.emailTyped,
     consent_version: visitor.consentVersion,
     news_consent_version: visitor.newsConsentVersion,
   };
-  const stored = { ...typed, client_address: clientAddress, user_agent: userAgent, given_at: now };
+  const stored = { ...content, client_address: clientAddress, user_agent: userAgent, given_at: now };
   if (challenge === undefined) {
     const id = newIdAt(now);
     await insertChallenge(tx, {
@@ -221,8 +226,8 @@ async function storeForm(
     });
     return id;
   }
-  const isUnchanged = (Object.keys(typed) as (keyof typeof typed)[]).every(
-    (field) => typed[field] === challenge[field],
+  const isUnchanged = (Object.keys(content) as (keyof typeof content)[]).every(
+    (field) => content[field] === challenge[field],
   );
   const { client_address, user_agent, given_at } = challenge;
   await updateChallenge(tx, challenge.id, {

@@ -59,7 +59,7 @@ async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Co
       : await newestCodesOf(db, { emails: [challenge.email] }, { unexpiredAt: now }, now);
   return isVerified
     ? codeEnteredFor(codes, challenge)
-    : codeFor(codes, challenge, challenge.client_address, now);
+    : findOwnOrSharedCode(codes, challenge, challenge.client_address, now);
 }
 
 /**
@@ -67,7 +67,7 @@ async function findCodeOf(db: Db, challenge: Challenge, now: number): Promise<Co
  * requested from the same IP address.
  * @param codes for the challenge's e-mail address, newest first
  */
-export const codeFor = (
+export const findOwnOrSharedCode = (
   codes: readonly Code[],
   challenge: Challenge | undefined,
   clientAddress: string,
