@@ -85,7 +85,7 @@ function addFormRoute(
     if (wordings.type === 'unknown') return sendError(reply, 'page-outdated', { field: wordings.field });
     // A visitor with an open challenge has already done the work, or requested the code before the breaker opened.
     const needsProof =
-      isHoneypotFilled(request.body) || (await limits.breaker.needsProofOfWork(clientAddress));
+      isHoneypotFilled(request.body) || !(await limits.breaker.admitWithoutProof(clientAddress));
     const proof = request.headers[PROOF_OF_WORK_HEADER];
     if (needsProof && !hasCodeOfItsOwn(await findOpenChallenge()) && !(await proofOfWork.accepts(proof))) {
       metrics.limitHit('proof-of-work-required');

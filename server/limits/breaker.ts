@@ -1,21 +1,22 @@
-// Mailing codes to strangers harms them and our reputation with mail servers, yet each request in a list bomb looks normal.
-// A stranger is an e-mail address whose code nobody has entered. With too many codes, or too few entered, every code costs a
-// proof of work (decision 0009). Measured by `npm run stress:attacks breaker`.
+// Mailing codes to strangers harms them and our reputation with mail servers, yet each request in a list bomb looks normal. With
+// too many codes, or too few entered, the breaker opens: for ten minutes, every code costs a proof of work (decision 0009). In the
+// code, a stranger is an unconfirmed recipient: an e-mail address for which nobody has entered a code. Measured by
+// `npm run stress:attacks breaker`.
 import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
 import {
   countBy,
-  findPeople,
+  countByDomain,
   customerNetworkOf,
+  findRecipients,
   type MailedCode,
-  peopleByDomain,
-  type PeopleCount,
-} from '#server/limits/strangers.ts';
+  type RecipientCounts,
+} from '#server/limits/recipients.ts';
 import { isLoopback } from '#server/platform/ip-addresses.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
-import { BREAKER, FREE_STRANGERS_OF_NETWORK } from '#server/settings/fixed-limits.ts';
+import { BREAKER, FREE_ALLOWANCE_OF_NETWORK } from '#server/settings/fixed-limits.ts';
 
 /** The breaker is open while this window has a count. */
 const OPEN_KEY = 'breaker is open';
@@ -24,11 +25,11 @@ export type BreakerReason = 'too many codes a minute' | 'too few codes entered';
 
 export type Breaker = {
   /**
-   * Returns true if a code for this visitor requires a proof of work. The database tells all processes whether the breaker is
-   * open. While it is closed, only networks that request codes for many strangers must do the work. Every call that returns
-   * false counts as one more stranger of the network until the next check of the database.
+   * Returns false if a code for this visitor requires a proof of work. The database tells all processes whether the breaker is
+   * open. While it is closed, only networks that request codes for many unconfirmed recipients must do the work. Every call that
+   * returns true counts as one more of them until the next check of the database.
    */
-  readonly needsProofOfWork: (clientAddress: string) => Promise<boolean>;
+  readonly admitWithoutProof: (clientAddress: string) => Promise<boolean>;
 };
 
 type BreakerParts = {
@@ -39,29 +40,29 @@ type BreakerParts = {
   readonly onOpened: (reason: BreakerReason) => void;
 };
 
-/** A limit of 0 disables the check. */
+/** BREAKER_CODES_PER_MINUTE and BREAKER_UNENTERED_PERCENT each disable their check if 0. */
 export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Breaker {
   const { codesPerMinute, unenteredPercent } = config.breaker;
   const { leadsPerIpPerHour } = config.limits;
   const codeLifeMs = config.codeTtlSeconds * 1000;
-  const freeStrangers = Math.max(
-    FREE_STRANGERS_OF_NETWORK.least,
-    Math.ceil(leadsPerIpPerHour * FREE_STRANGERS_OF_NETWORK.share),
+  const freeAllowance = Math.max(
+    FREE_ALLOWANCE_OF_NETWORK.min,
+    Math.ceil(leadsPerIpPerHour * FREE_ALLOWANCE_OF_NETWORK.share),
   );
-  const chargesNetworks = unenteredPercent > 0 && freeStrangers < leadsPerIpPerHour;
-  // Operators behind a proxy that hides the visitors' IP addresses set this limit to 0. Each code then counts as a network.
+  // A lower hourly limit would stop a network before its allowance is used up.
+  const limitsNetworks = unenteredPercent > 0 && freeAllowance < leadsPerIpPerHour;
+  // Operators behind a proxy that hides the visitors' IP addresses set this limit to 0. Then each recipient counts as a network.
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? customerNetworkOf(code.client_address) : code.email;
   const readCodes = (from: number, to: number) => newestCodes(db, { from, to, limit: BREAKER.sample });
-  /** Returns weighted numbers, so a network with many strangers counts as a few (strangers.ts). */
-  const readPeople = async (from: number, to: number) =>
-    peopleByDomain(await readCodes(from, to), networkOfCode);
+  const readCounts = async (from: number, to: number) =>
+    countByDomain(await readCodes(from, to), networkOfCode);
 
   let lastCheckAt = Number.NEGATIVE_INFINITY;
   let runningCheck: Promise<void> | null = null;
   let open = false;
-  let strangersOf = new Map<string, number>();
-  let usual: { readonly foundAt: number; readonly threshold: Threshold } | null = null;
+  let unconfirmedOfNetwork = new Map<string, number>();
+  let cachedThreshold: { readonly foundAt: number; readonly threshold: Threshold } | null = null;
 
   /** Requests that arrive during a check wait for its result. After a failure, the next request checks again. */
   async function checkOnce(now: number): Promise<void> {
@@ -76,10 +77,10 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     const state = await readWindow(db, OPEN_KEY, now);
     open = state.count > 0;
     if (open) return;
-    if (chargesNetworks)
-      strangersOf = countBy(
+    if (limitsNetworks)
+      unconfirmedOfNetwork = countBy(
         // Includes codes of processes whose clocks are ahead.
-        findPeople(await readCodes(now - HOUR_MS, now + MINUTE_MS), networkOfCode).strangers,
+        findRecipients(await readCodes(now - HOUR_MS, now + MINUTE_MS), networkOfCode).unconfirmed,
         ({ network }) => network,
       );
     const reason = await findReasonToOpen(now);
@@ -96,7 +97,10 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     return null;
   }
 
-  /** Ignores a minute if a few networks requested most of its codes, because they reach their own limits. */
+  /**
+   * Ignores a minute if less than half of its codes remain after each network is capped at a hundredth. Then a few networks
+   * requested most of them, which soon reach their own limits.
+   */
   async function areTooManyAMinute(now: number): Promise<boolean> {
     const span = { from: now - MINUTE_MS, to: now + MINUTE_MS };
     if ((await codeStatistics(db, { ...span, limit: codesPerMinute })).sent < codesPerMinute) return false;
@@ -108,92 +112,96 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   }
 
   /**
-   * Compares each domain's share of strangers with its usual one, the median of eight days. If the whole page's share were
-   * compared, attackers could stay undetected by entering codes at their own domain (decision 0009).
+   * Compares each domain's share of unconfirmed recipients with its usual one, the median of eight days. If the whole page's share
+   * were compared, attackers could stay undetected by entering codes at their own domain (decision 0009).
    */
   async function areTooFewEntered(now: number): Promise<boolean> {
-    // Soon after a code is mailed, only an extreme share is suspicious.
-    const early = await readPeople(now - HOUR_MS, now - Math.min(BREAKER.earlyMs, codeLifeMs));
-    const alwaysTooMany = Math.max(unenteredPercent, BREAKER.alwaysTooManyPercent);
-    if (strangersAbove(early, () => alwaysTooMany) >= BREAKER.manyStrangers) return true;
-    // A recent code may still be entered, so only expired ones count.
-    const expired = now - codeLifeMs;
-    const recent = await readPeople(expired - HOUR_MS, expired);
+    // Some of these codes may still be entered, so only an extreme share is suspicious.
+    const recent = await readCounts(now - HOUR_MS, now - Math.min(BREAKER.minCodeAgeMs, codeLifeMs));
+    const extremePercent = Math.max(unenteredPercent, BREAKER.extremePercent);
+    if (unconfirmedAbove(recent, () => extremePercent) >= BREAKER.opensAtUnconfirmed) return true;
+    const expiryCutoff = now - codeLifeMs;
+    const expired = await readCounts(expiryCutoff - HOUR_MS, expiryCutoff);
     // Usually returns, which saves reading eight days.
-    if (strangersAbove(recent, () => unenteredPercent) < BREAKER.manyStrangers) return false;
-    return strangersAbove(recent, await usualThreshold(now, expired - HOUR_MS)) >= BREAKER.manyStrangers;
+    if (unconfirmedAbove(expired, () => unenteredPercent) < BREAKER.opensAtUnconfirmed) return false;
+    const threshold = await readThreshold(now, expiryCutoff - HOUR_MS);
+    return unconfirmedAbove(expired, threshold) >= BREAKER.opensAtUnconfirmed;
   }
 
-  async function usualThreshold(now: number, until: number): Promise<Threshold> {
-    if (usual === null || Math.abs(now - usual.foundAt) >= BREAKER.usualForMs) {
+  async function readThreshold(now: number, until: number): Promise<Threshold> {
+    if (cachedThreshold === null || Math.abs(now - cachedThreshold.foundAt) >= BREAKER.thresholdCacheMs) {
       const days = [];
       for (let day = 0; day < BREAKER.usualDays; day += 1)
-        days.push(await readPeople(until - (day + 1) * DAY_MS, until - day * DAY_MS));
-      usual = { foundAt: now, threshold: thresholdOf(days, unenteredPercent) };
+        days.push(await readCounts(until - (day + 1) * DAY_MS, until - day * DAY_MS));
+      cachedThreshold = { foundAt: now, threshold: thresholdOf(days, unenteredPercent) };
     }
-    return usual.threshold;
+    return cachedThreshold.threshold;
   }
 
   /**
-   * Returns true if this network must solve a proof of work even while the breaker is closed. Without this rule, ten networks
-   * with too many strangers could open the breaker for everyone (decision 0009).
+   * Returns false if this network must solve a proof of work even while the breaker is closed. Without this rule, ten networks
+   * with too many unconfirmed recipients could open the breaker for everyone (decision 0009).
    */
-  function chargeNetwork(clientAddress: string): boolean {
+  function spendFreeAllowance(clientAddress: string): boolean {
     // Loopback is this machine, or a proxy missing from TRUST_PROXY, so it doesn't count as a network.
-    if (!chargesNetworks || isLoopback(clientAddress)) return false;
+    if (!limitsNetworks || isLoopback(clientAddress)) return true;
     const network = customerNetworkOf(clientAddress);
-    const strangers = strangersOf.get(network) ?? 0;
-    if (strangers >= freeStrangers) return true;
-    strangersOf.set(network, strangers + 1);
-    return false;
+    const used = unconfirmedOfNetwork.get(network) ?? 0;
+    if (used >= freeAllowance) return false;
+    unconfirmedOfNetwork.set(network, used + 1);
+    return true;
   }
 
   return {
-    needsProofOfWork: async (clientAddress) => {
-      if (codesPerMinute === 0 && unenteredPercent === 0) return false;
+    admitWithoutProof: async (clientAddress) => {
+      if (codesPerMinute === 0 && unenteredPercent === 0) return true;
       const now = clock();
       if (Math.abs(now - lastCheckAt) >= BREAKER.checkEveryMs) await checkOnce(now);
-      return open || chargeNetwork(clientAddress);
+      return !open && spendFreeAllowance(clientAddress);
     },
   };
 }
 
-/** Returns the highest acceptable percentage of strangers. */
+/** Returns the highest acceptable percentage of unconfirmed recipients. */
 type Threshold = (domain: string) => number;
 
-/** For domains with too few people, the page's median is used. */
-function thresholdOf(days: readonly ReadonlyMap<string, PeopleCount>[], unenteredPercent: number): Threshold {
+/** For domains with too few recipients, the page's median is used. */
+function thresholdOf(
+  days: readonly ReadonlyMap<string, RecipientCounts>[],
+  unenteredPercent: number,
+): Threshold {
   const percentsOfPage = percentsOf(days.map(sumOf));
   const usualOfPage = median(percentsOfPage) ?? BREAKER.unknownUsualPercent;
   return (domain) => {
     const usual = median(percentsOf(days.flatMap((day) => day.get(domain) ?? []))) ?? usualOfPage;
-    const farAbove = Math.min(usual + BREAKER.farAbovePercent, BREAKER.alwaysTooManyPercent);
+    const farAbove = Math.min(usual + BREAKER.farAbovePercent, BREAKER.extremePercent);
     return Math.max(unenteredPercent, farAbove);
   };
 }
 
-const percentsOf = (days: readonly PeopleCount[]): number[] =>
-  days.flatMap(({ strangers, entered }) =>
-    strangers + entered >= BREAKER.dayMin ? [(strangers / (strangers + entered)) * 100] : [],
-  );
+const percentsOf = (days: readonly RecipientCounts[]): number[] =>
+  days.flatMap(({ unconfirmed, confirmed }) => {
+    const all = unconfirmed + confirmed;
+    return all >= BREAKER.minRecipientsPerDay ? [(unconfirmed / all) * 100] : [];
+  });
 
-/** Counts the strangers at domains that have more than their entered codes explain. */
-function strangersAbove(people: ReadonlyMap<string, PeopleCount>, threshold: Threshold): number {
-  const tooMany = [...people].filter(([domain, { strangers, entered }]) => {
+/** Counts the unconfirmed recipients at domains that have far more than their confirmed ones explain. */
+function unconfirmedAbove(domains: ReadonlyMap<string, RecipientCounts>, threshold: Threshold): number {
+  const tooMany = [...domains].filter(([domain, { unconfirmed, confirmed }]) => {
     const percent = threshold(domain);
-    // The number of strangers that the threshold allows for this many entered codes.
-    const expected = entered === 0 ? 0 : (entered * percent) / (100 - percent);
-    return strangers - expected >= BREAKER.notByChance;
+    // The number of unconfirmed recipients that the threshold allows for this many confirmed ones.
+    const expected = confirmed === 0 ? 0 : (confirmed * percent) / (100 - percent);
+    return unconfirmed - expected >= BREAKER.minSurplus;
   });
   // A sum of weights such as 5/6 can fall just short of the whole number.
-  return Math.round(sumOf(new Map(tooMany)).strangers);
+  return Math.round(sumOf(new Map(tooMany)).unconfirmed);
 }
 
-function sumOf(people: ReadonlyMap<string, PeopleCount>): PeopleCount {
-  const all = [...people.values()];
+function sumOf(domains: ReadonlyMap<string, RecipientCounts>): RecipientCounts {
+  const all = [...domains.values()];
   return {
-    strangers: all.reduce((sum, { strangers }) => sum + strangers, 0),
-    entered: all.reduce((sum, { entered }) => sum + entered, 0),
+    unconfirmed: all.reduce((sum, { unconfirmed }) => sum + unconfirmed, 0),
+    confirmed: all.reduce((sum, { confirmed }) => sum + confirmed, 0),
   };
 }
 

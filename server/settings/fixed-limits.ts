@@ -56,39 +56,39 @@ export const BREAKER = {
   checkEveryMs: 2_000,
   /** Number of newest codes read per check. */
   sample: 2_000,
-  /** The breaker opens at this number of strangers per hour at domains where too few codes are entered. */
-  manyStrangers: 100,
-  /** A smaller surplus of strangers at a domain is due to chance. */
-  notByChance: 10,
-  /** The share among fewer people per day is due to chance. */
-  dayMin: 25,
+  /** The breaker opens at this number of unconfirmed recipients per hour, at domains where too few codes are entered. */
+  opensAtUnconfirmed: 100,
+  /** A smaller surplus of unconfirmed recipients at a domain is due to chance. */
+  minSurplus: 10,
+  /** The share among fewer recipients per day is due to chance. */
+  minRecipientsPerDay: 25,
   usualDays: 8,
-  /** How long a process caches the usual share. */
-  usualForMs: 10 * MINUTE_MS,
+  /** How long a process caches the thresholds. */
+  thresholdCacheMs: 10 * MINUTE_MS,
   unknownUsualPercent: 40,
-  /** Percentage points above the usual share of people who enter no code. */
+  /** Percentage points above the usual share of unconfirmed recipients. */
   farAbovePercent: 25,
   /** No normal page reaches this share, so an attacker cannot keep the breaker closed by making a list bomb look usual. */
-  alwaysTooManyPercent: 90,
-  /** By then, most visitors have entered their code. */
-  earlyMs: 3 * MINUTE_MS,
+  extremePercent: 90,
+  /** By this age of a code, most visitors have entered it. */
+  minCodeAgeMs: 3 * MINUTE_MS,
   /** Maximum share of a minute's codes counted for one network. */
   minuteShareOfANetwork: 1 / 100,
 } as const;
 
 /**
- * If a network requests codes for more strangers than this share of its hourly limit, only that network must do the work.
- * Disabled if LEADS_PER_IP_PER_HOUR or BREAKER_UNENTERED_PERCENT is 0.
+ * If a network requests codes for more unconfirmed recipients than this share of its hourly limit, only that network must do the
+ * work. Disabled if LEADS_PER_IP_PER_HOUR or BREAKER_UNENTERED_PERCENT is 0.
  */
-export const FREE_STRANGERS_OF_NETWORK = { share: 1 / 5, least: 5 } as const;
+export const FREE_ALLOWANCE_OF_NETWORK = { share: 1 / 5, min: 5 } as const;
 
 export const WEIGHTS = {
-  /** Counted strangers per network, and counted people who entered a code. */
+  /** Counted unconfirmed recipients per network, and counted confirmed ones. */
   maxPerNetwork: 5,
   /** Smaller domains are judged together. */
   smallDomain: 10,
-  /** Counted entered codes per small domain, so its owner cannot outweigh the others. */
-  maxEnteredPerSmallDomain: 3,
+  /** Counted confirmed recipients per small domain, so its owner cannot outweigh the others. */
+  maxConfirmedPerSmallDomain: 3,
 } as const;
 
 /**
