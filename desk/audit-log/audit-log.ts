@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid';
 
 import type { DeskAction, LogEntry } from '#desk/endpoints/auth.ts';
 import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
-import { emailOfPerson } from '#server/db/contacts/people.ts';
+import { emailOfContact } from '#server/db/contacts/people.ts';
 import { addToDeskLog, wasLoggedSince, type DeskLogRow } from '#server/db/tables/desk-log.ts';
 import { MINUTE_MS, isoTime } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
@@ -81,7 +81,7 @@ export const changePerson = <Done>(
   change: (tx: Db, email: string, log: LogAction) => Promise<Done>,
 ): Promise<Done | null> =>
   changeAndLog(service, actor, async (tx, log) => {
-    const findEmail = async () => ('email' in person ? person.email : emailOfPerson(tx, person.id));
+    const findEmail = async () => ('email' in person ? person.email : emailOfContact(tx, person.id));
     const found = await findEmail();
     if (found === undefined) return null;
     await acquireLocks(tx, found);

@@ -1,5 +1,5 @@
 import type { Db } from '#server/db/engine/connect.ts';
-import { hasOwnAnswers, hasVariants, contactPages } from '#server/db/contacts/people.ts';
+import { hasCustomAnswers, hasVariants, contactPages } from '#server/db/contacts/people.ts';
 import type { ContactFilter, ContactRecord, ContactState } from '#server/db/contacts/filter.ts';
 import { campaignOf, hintsOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import { csvLine } from '#desk/export/csv.ts';
@@ -98,7 +98,7 @@ async function ownColumnsOf(
   const { fields } = service.campaign.form;
   return ownColumns(name, {
     fields,
-    hasAnswers: fields.length > 0 || (name === 'csv' && (await hasOwnAnswers(db, state))),
+    hasAnswers: fields.length > 0 || (name === 'csv' && (await hasCustomAnswers(db, state))),
     hasVariants: name === 'csv' && (await hasVariants(db, state)),
     hasNews: await hasNews(service),
   });

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { noDataStored } from '#desk/people/held-data.ts';
 import type { Db } from '#server/db/engine/connect.ts';
-import { findPerson } from '#server/db/contacts/people.ts';
+import { findContact } from '#server/db/contacts/people.ts';
 import { correctLead } from '#server/db/tables/leads.ts';
 import type { Service } from '#server/startup/service.ts';
 import type { OwnField, OwnForm } from '#shared/campaign-schema.ts';
@@ -64,7 +64,7 @@ export async function correctAnswers(
     onCorrected: (leadId) => webhooks.queue(tx, { type: 'lead.updated', leadId, now }),
   });
   if (result === null) {
-    if ((await findPerson(tx, email)) === undefined) throw noDataStored(email);
+    if ((await findContact(tx, email)) === undefined) throw noDataStored(email);
     throw new CommandFailure(
       `${email} has not entered a code, so there is no lead to correct. The next form from this person will replace the current answers.`,
     );

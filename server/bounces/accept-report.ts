@@ -2,7 +2,7 @@
 import { readReturnedMessage, type ReturnedMessage } from '#server/bounces/read-message.ts';
 import { withdrawIn, type WithdrawalParts } from '#server/consent/withdraw.ts';
 import { type Db, acquireLocks } from '#server/db/engine/connect.ts';
-import { idsOfPeople } from '#server/db/contacts/people.ts';
+import { idsOfContacts } from '#server/db/contacts/people.ts';
 import { findLead } from '#server/db/tables/leads.ts';
 import { findMail } from '#server/db/tables/outbox.ts';
 import { countInWindowUpTo } from '#server/db/tables/limit-windows.ts';
@@ -84,7 +84,7 @@ async function acceptOne(
   // A report from a fast clock must not outlast a later verification.
   const happenedAt = Math.min(reportedAt, now);
   const lead = await findLead(tx, email);
-  if (lead === undefined && !(await idsOfPeople(tx, [email])).has(email)) return 'unknown';
+  if (lead === undefined && !(await idsOfContacts(tx, [email])).has(email)) return 'unknown';
   if (reason === 'complained' && lead !== undefined) {
     const complaint = { leadId: lead.id, way: 'complaint', happenedAt, now } as const;
     const outcome = await withdrawIn(tx, parts, complaint);

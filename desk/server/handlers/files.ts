@@ -10,7 +10,7 @@ import { writeLeads } from '#desk/export/write-leads.ts';
 import { consentProofs } from '#desk/people/consent-proofs.ts';
 import { describeFilter, selectionOf } from '#desk/people/selection.ts';
 import type { FileHandler, FileResponse } from '#desk/server/handler.ts';
-import { emailOfPerson } from '#server/db/contacts/people.ts';
+import { emailOfContact } from '#server/db/contacts/people.ts';
 import { isoTime } from '#server/platform/time.ts';
 
 export type FileEndpoint = {
@@ -98,7 +98,7 @@ export function createProof(): FileEndpoint {
     needs: 'read',
     handle: async ({ service, log, signal: disconnected }, query) => {
       const { id } = readQuery(ProofQuery, query);
-      const email = await emailOfPerson(service.database.db, id);
+      const email = await emailOfContact(service.database.db, id);
       if (email === undefined) return null;
       const timeout = AbortSignal.timeout(PROOF_TIMEOUT_MS);
       const signal = AbortSignal.any([disconnected, timeout]);

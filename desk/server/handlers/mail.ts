@@ -5,7 +5,7 @@ import { counted } from '#desk/printable.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { shownEvents } from '#desk/webhooks/events.ts';
 import type { SuppressionReason } from '#server/db/all-tables.ts';
-import { idsOfPeople } from '#server/db/contacts/people.ts';
+import { idsOfContacts } from '#server/db/contacts/people.ts';
 import type { createWriteCheck } from '#server/db/health.ts';
 import { refusedMail, waitingMail } from '#server/db/tables/outbox.ts';
 import { newestSuppressions } from '#server/db/tables/suppressions.ts';
@@ -66,7 +66,7 @@ export const suppressions: Handler<typeof endpoints.suppressions> = async ({ ser
     limit: SUPPRESSIONS_AT_ONCE + 1,
   });
   const shown = rows.slice(0, SUPPRESSIONS_AT_ONCE);
-  const ids = await idsOfPeople(
+  const ids = await idsOfContacts(
     service.database.db,
     shown.flatMap(({ email }) => email ?? []),
   );

@@ -16,7 +16,7 @@ import type { Handler } from '#desk/server/handler.ts';
 import { createCache } from '#desk/server/handlers/cache.ts';
 import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
 import type { ContactRecord } from '#server/db/contacts/filter.ts';
-import { emailOfPerson, countVerified, findPerson, searchContacts } from '#server/db/contacts/people.ts';
+import { emailOfContact, countVerified, findContact, searchContacts } from '#server/db/contacts/people.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { countDomains, newestAttributions } from '#server/db/queries/report-figures.ts';
@@ -38,7 +38,7 @@ export const people: Handler<typeof endpoints.people> = async ({ service, log },
     state,
     { ...selection, attributionContains },
     {
-      from: after ?? null,
+      cursor: after ?? null,
       isWanted: isFromOrigin,
       limit: PEOPLE_AT_ONCE,
       timeLimitMs: SEARCH_LIMIT_MS,
@@ -121,8 +121,8 @@ export const createChoices =
 
 export const personDetails: Handler<typeof endpoints.personDetails> = async ({ service, log }, { id }) => {
   const { database, config, clock } = service;
-  const email = await emailOfPerson(database.db, id);
-  const person = email === undefined ? undefined : await findPerson(database.db, email);
+  const email = await emailOfContact(database.db, id);
+  const person = email === undefined ? undefined : await findContact(database.db, email);
   // The person was erased between the two queries.
   if (email === undefined || person === undefined) return null;
   const entries = await suppressionsFor(database.db, service, email);

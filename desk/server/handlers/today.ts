@@ -26,7 +26,7 @@ export const createToday =
       db,
       'verified',
       {},
-      { from: null, limit: NEWEST_SHOWN, timeLimitMs: NEWEST_SEARCH_LIMIT_MS },
+      { cursor: null, limit: NEWEST_SHOWN, timeLimitMs: NEWEST_SEARCH_LIMIT_MS },
     );
     if (found.length > 0)
       // A read-only database must not hide the overview, which reports this problem.

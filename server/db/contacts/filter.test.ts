@@ -51,7 +51,7 @@ for (const engine of ENGINES)
       it(`a search for “${search}” finds ${expected.join(' and ') || 'no one'}`, async () => {
         const filter = { search: search.trim() };
         const pages = await Array.fromAsync(contactPages(database.db, 'verified', filter));
-        const limits = { from: null, limit: 10, timeLimitMs: 10_000 };
+        const limits = { cursor: null, limit: 10, timeLimitMs: 10_000 };
         const { found: people } = await searchContacts(database.db, 'verified', filter, limits);
         for (const found of [pages.flat(), people.toReversed()])
           assert.deepEqual(

@@ -27,7 +27,7 @@ for (const engine of ENGINES)
       assert.deepEqual(await listed({ ...span, newestFirst: true }), ids.toReversed());
       assert.deepEqual(await listed({ ...span, search: 'engines' }), ids);
       const { found: people } = await searchContacts(db, 'verified', span, {
-        from: null,
+        cursor: null,
         limit: 120,
         timeLimitMs: 10_000,
       });

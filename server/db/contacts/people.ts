@@ -1,4 +1,5 @@
-// Reads lists of people in short statements, so writers never wait for a long one.
+// Reads lists of contacts in short statements, so writers never wait for a long one. A slice is a range of a table's IDs, read by
+// one statement; a page contains the slice's contacts that match the filter.
 import { sql, type RawBuilder } from 'kysely';
 
 import {
@@ -24,67 +25,68 @@ import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
 import type { ExportRun } from '#server/db/queries/export-history.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
-/** V8 soon frees small pages. With 200 people per page, an export needs 10 MB more memory and takes as long. */
+/** V8 soon frees small pages. With 200 contacts per page, an export needs 10 MB more memory and takes as long. */
 const PAGE_SIZE = 100;
 
 /**
- * Lists people by the time of their row, oldest first unless the filter says otherwise.
- * @returns pages with at least one person
+ * Lists contacts by the time of their row, oldest first unless the filter says otherwise.
+ * @returns pages with at least one contact
  */
 export async function* contactPages(
   db: Db,
   state: ContactState,
   typedFilter: ContactFilter,
 ): AsyncGenerator<readonly ContactRecord[], void, void> {
-  const filter = withStoredEmail(typedFilter);
+  const filter = withNormalisedEmail(typedFilter);
   const { since, until, newestFirst = false } = filter;
   const { table } = STATES[state];
   const range = idsBetween(since, until);
-  // If nearly every row is wanted, a slice is a page.
+  // A narrow filter leaves few contacts of a slice, so larger slices save statements.
   const size = state === 'verified' && !isNarrow(filter) ? PAGE_SIZE : SLICE_SIZE;
   const slices = newestFirst
     ? slicesBackwards(db, table, range, null, size)
     : slicesOf(db, table, range, size);
   for await (const slice of slices) {
-    const page = await readPeople(db, state, filter, isIn(slice));
+    const page = await readContacts(db, state, filter, isIn(slice));
     if (page.length > 0) yield newestFirst ? page.toReversed() : page;
   }
 }
 
 /**
- * Searches for a limited time, newest people first, so a page can be short or empty. Everyone who entered the state after the
- * time of `next` was checked.
+ * Searches from the newest contact for a limited time, so a page can be short or empty.
+ * @param options cursor: `next` of the previous page; null for the first
+ * @returns next: all contacts with higher IDs were checked; null after the last page
  */
 export async function searchContacts(
   db: Db,
   state: ContactState,
   typedFilter: ContactFilter,
   options: {
-    readonly from: string | null;
-    readonly isWanted?: (person: ContactRecord) => boolean;
+    readonly cursor: string | null;
+    readonly isWanted?: (contact: ContactRecord) => boolean;
     readonly limit: number;
     readonly timeLimitMs: number;
   },
 ): Promise<SearchPage<ContactRecord>> {
-  const { from, isWanted = () => true, ...limits } = options;
-  const filter = withStoredEmail(typedFilter);
+  const { cursor, isWanted = () => true, ...limits } = options;
+  const filter = withNormalisedEmail(typedFilter);
   const read = async (where: RawBuilder<unknown>) =>
-    (await readPeople(db, state, filter, where)).filter(isWanted).toReversed();
+    (await readContacts(db, state, filter, where)).filter(isWanted).toReversed();
   const wholeEmail = searchedEmail(filter.search);
-  // Found by the index, even if the search runs out of time before it reaches the owner's row.
-  const owners = wholeEmail === null || from !== null ? [] : await read(hasEmail(wholeEmail));
+  // Found by the index, because the search may run out of time before it reaches these rows.
+  const exactMatches = wholeEmail === null || cursor !== null ? [] : await read(hasEmail(wholeEmail));
   const { found, next } = await searchBackwards(
     db,
     STATES[state].table,
     idsBetween(filter.since, filter.until),
-    from,
+    cursor,
     async (slice) => {
       const rows = await read(isIn(slice));
       return wholeEmail === null ? rows : rows.filter(({ email }) => email !== wholeEmail);
     },
     limits,
   );
-  return { found: [...owners, ...found], next };
+  return { found: [...exactMatches, ...found], next };
 }
 
 /** With more suppressions, looking up each of them would take too long. */
@@ -92,7 +94,7 @@ const MAX_SUPPRESSIONS = 10_000;
 
 /**
  * Counts leads, considering only the filter's time.
- * @returns atMost: including suppressed ones; verified: without them, or null if that would take long
+ * @returns atMost: all leads, including suppressed ones; verified: without them, or null if counting them would take long
  */
 export async function countVerified(
   db: Db,
@@ -114,7 +116,8 @@ export async function countVerified(
   return { atMost, verified: atMost - suppressed };
 }
 
-export const hasOwnAnswers = (db: Db, state: ContactState): Promise<boolean> => hasAny(db, state, 'answers');
+export const hasCustomAnswers = (db: Db, state: ContactState): Promise<boolean> =>
+  hasAny(db, state, 'answers');
 
 export const hasVariants = async (db: Db, state: ContactState): Promise<boolean> =>
   state !== 'imported' && hasAny(db, state, 'variant');
@@ -124,173 +127,27 @@ export const hasNewsConsents = (db: Db): Promise<boolean> =>
     db
       .selectFrom('consent_receipts')
       .select('id')
+      // As a parameter, the value would not match the condition of the partial index.
       .where(sql<boolean>`purpose = 'news'`),
   );
 
-async function hasAny(db: Db, state: ContactState, column: 'answers' | 'variant'): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from ${sql.table(STATES[state].table)} where ${sql.ref(column)} is not null limit 1
-  `.execute(db);
-  return rows.length > 0;
-}
-
-/** Returns null unless the search text is a whole e-mail address. */
-const searchedEmail = (search: string | undefined): string | null =>
-  search === undefined || asciiAddress(search.trim()) === null ? null : normaliseEmail(search);
-
-const withStoredEmail = (filter: ContactFilter): ContactFilter => {
-  const email = searchedEmail(filter.search);
-  return email === null ? filter : { ...filter, search: email };
-};
-
-const isIn = ({ after, last }: Slice) =>
-  sql`(${sql.ref('person.id')} > ${after} and ${sql.ref('person.id')} <= ${last})`;
-
-const hasEmail = (email: string) => sql`${sql.ref('person.email')} = ${email}`;
-
-// `person` is a row of the list's table. Subqueries instead of joins: otherwise PostgreSQL reads all of a long table for each
-// small page.
-
-const isSuppressed = sql`(select 1 from suppressions where suppressions.email = person.email limit 1) is not null`;
-
-const newestReceipt = (purpose: ConsentPurpose, isValid = sql``) => sql`(
-  select receipt.id from consent_receipts receipt
-  where receipt.lead_id = person.id and receipt.purpose = ${sql.lit(purpose)} ${isValid}
-  order by receipt.id desc limit 1
-)`;
-
 /**
- * Continues the conditions for a `receipt`. An unsubscription ends every consent given before it, unless the operator undid it as
- * a mistake. A later consent counts.
+ * emailOfContact and idsOfContacts search in this order. Of several forms without a lead, idsOfContacts returns the oldest, the
+ * lists show the newest, and emailOfContact finds both.
  */
-const isNotWithdrawn = sql`and not exists (
-  select 1 from withdrawals withdrawal
-  where withdrawal.lead_id = receipt.lead_id and withdrawal.withdrawn_at >= receipt.verified_at and not (
-    withdrawal.way = 'by-hand' and exists (
-      select 1 from suppression_removals removal
-      where removal.lead_id = withdrawal.lead_id and removal.removed_at >= withdrawal.withdrawn_at
-        and removal.reasons like '%unsubscribed%'
-    )
-  )
-)`;
+const CONTACT_TABLES = ['leads', 'imported_leads', 'submissions'] as const;
 
-/** 1 or 0, for a row of `leads`. */
-export const agreedToNews: RawBuilder<number> = sql`case when exists (
-  select 1 from consent_receipts receipt
-  where receipt.lead_id = leads.id and receipt.purpose = 'news' ${isNotWithdrawn}
-) then 1 else 0 end`;
-
-const LEADS = {
-  table: 'leads',
-  column: 'first_verified_at',
-  from: sql`leads person
-    left join consent_receipts guide on guide.id = ${newestReceipt('guide')}
-    left join consent_wordings guide_wording on guide_wording.version = guide.consent_version
-    left join consent_receipts news on news.id = ${newestReceipt('news', isNotWithdrawn)}
-    left join consent_wordings news_wording on news_wording.version = news.consent_version`,
-  columns: sql`person.first_verified_at, person.last_verified_at, person.first_read_at,
-    person.attribution, person.flags, person.variant,
-    guide.given_at as consent_given_at, guide.consent_version, guide_wording.text as consent_text, null as consent_source,
-    news.given_at as news_consent_given_at, news.consent_version as news_consent_version,
-    news_wording.text as news_consent_text`,
-} as const;
-
-const NO_NEWS = sql`null as news_consent_given_at, null as news_consent_version, null as news_consent_text`;
-
-const exportOf = (name: string, at = sql``) => sql`(
-  select 1 from exported_leads exported
-  where exported.lead_id = person.id and exported.export_name = ${name} ${at}
-)`;
-
-const isExportedIn = ({ name, at }: ExportRun) =>
-  sql`${exportOf(name, sql`and exported.exported_at = ${at}`)} is not null`;
-
-const COMMON = sql`person.id, person.email, person.name, person.company, person.answers`;
-
-type ContactsOfState = {
-  readonly table: 'leads' | 'submissions' | 'imported_leads';
-  /** Column with the time of the row, which its ID contains. */
-  readonly column: string;
-  readonly from: RawBuilder<unknown>;
-  /** Columns that not all of the tables have. */
-  readonly columns: RawBuilder<unknown>;
-  readonly isInState: RawBuilder<unknown>;
-};
-
-const STATES: Readonly<Record<ContactState, ContactsOfState>> = {
-  verified: { ...LEADS, isInState: sql`not (${isSuppressed})` },
-  // Also listed by the time of verification, because pages follow the IDs of leads.
-  suppressed: { ...LEADS, isInState: isSuppressed },
-  unverified: {
-    table: 'submissions',
-    column: 'created_at',
-    from: sql`submissions person`,
-    columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at,
-      person.attribution, person.flags, person.variant,
-      null as consent_given_at, null as consent_version, null as consent_text, null as consent_source, ${NO_NEWS}`,
-    isInState: sql`not exists (select 1 from leads lead where lead.email = person.email) and person.id = (
-      select newest.id from submissions newest where newest.email = person.email
-      order by newest.created_at desc, newest.id desc limit 1
-    )`,
-  },
-  imported: {
-    table: 'imported_leads',
-    column: 'imported_at',
-    from: sql`imported_leads person`,
-    columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, null as attribution, '' as flags,
-      null as variant, person.consent_given_at, null as consent_version, null as consent_text, person.consent_source,
-      ${NO_NEWS}`,
-    isInState: sql`(select lead.id from leads lead where lead.email = person.email) is null`,
-  },
-};
-
-async function readPeople(
-  db: Db,
-  state: ContactState,
-  filter: ContactFilter,
-  where: RawBuilder<unknown>,
-  { evenSuppressed = false }: { readonly evenSuppressed?: boolean } = {},
-): Promise<readonly ContactRecord[]> {
-  const { table, column, from, columns, isInState } = STATES[state];
-  const { since, until, flag, news, missingIn, exportedIn, attributionContains } = filter;
-  if (table === 'imported_leads' && (flag !== undefined || attributionContains !== undefined)) return [];
-  if (table !== 'leads' && news !== undefined) return [];
-  const at = sql.ref(`person.${column}`);
-  const conditions = [
-    where,
-    isInState,
-    ...(state === 'imported' && !evenSuppressed ? [sql`not (${isSuppressed})`] : []),
-    ...(since === undefined ? [] : [sql`${at} >= ${since}`]),
-    ...(until === undefined ? [] : [sql`${at} < ${until}`]),
-    ...(table === 'leads' && missingIn !== undefined ? [sql`${exportOf(missingIn)} is null`] : []),
-    ...(table === 'leads' && exportedIn !== undefined ? [isExportedIn(exportedIn)] : []),
-    ...(news === undefined ? [] : [sql`news.id is not null`]),
-    ...sqlConditions(filter),
-  ];
-  const { rows } = await sql<ContactRecord>`
-    select ${COMMON}, ${sql.lit(state)} as state, ${at} as state_since, ${columns} from ${from}
-    where ${sql.join(conditions, sql` and `)} order by ${sql.ref('person.id')}
-  `.execute(db);
-  return rows.filter(exactCheck(filter));
-}
-
-/**
- * emailOfPerson and idsOfPeople search in this order. Of several forms without a lead, idsOfPeople returns the oldest, the
- * lists show the newest, and emailOfPerson finds both.
- */
-const TABLES_OF_PEOPLE = ['leads', 'imported_leads', 'submissions'] as const;
-
-export async function emailOfPerson(db: Db, id: string): Promise<string | undefined> {
-  for (const table of TABLES_OF_PEOPLE) {
+export async function emailOfContact(db: Db, id: string): Promise<string | undefined> {
+  for (const table of CONTACT_TABLES) {
     const row = await db.selectFrom(table).select('email').where('id', '=', id).executeTakeFirst();
     if (row !== undefined) return row.email;
   }
   return undefined;
 }
 
-export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
+export async function idsOfContacts(db: Db, emails: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
-  for (const table of TABLES_OF_PEOPLE) {
+  for (const table of CONTACT_TABLES) {
     const left = emails.filter((email) => !ids.has(email));
     if (left.length === 0) break;
     const rows = await db
@@ -304,11 +161,11 @@ export async function idsOfPeople(db: Db, emails: readonly string[]): Promise<Re
   return ids;
 }
 
-/** @returns the person in the first matching state, including suppressed people */
-export async function findPerson(db: Db, email: string): Promise<ContactRecord | undefined> {
+/** @returns the contact in the first matching state, even if suppressed */
+export async function findContact(db: Db, email: string): Promise<ContactRecord | undefined> {
   for (const state of STATES_IN_ORDER) {
-    const [person] = await readPeople(db, state, {}, hasEmail(email), { evenSuppressed: true });
-    if (person !== undefined) return person;
+    const [contact] = await readContacts(db, state, {}, hasEmail(email), { evenSuppressed: true });
+    if (contact !== undefined) return contact;
   }
   return undefined;
 }
@@ -321,7 +178,7 @@ const STATES_IN_ORDER = [
   'unverified',
 ] as const satisfies readonly ContactState[];
 
-/** Locks the person's row until the transaction ends. SQLite has only one writer anyway. */
+/** Locks the lead's row until the transaction ends. SQLite has only one writer anyway. */
 export async function lockLeadRecord(
   tx: Db,
   id: string,
@@ -331,4 +188,154 @@ export async function lockLeadRecord(
     ${isOnPostgres(tx) ? sql`for update of ${sql.ref('person')}` : sql``}
   `.execute(tx);
   return rows[0];
+}
+
+async function hasAny(db: Db, state: ContactState, column: 'answers' | 'variant'): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from ${sql.table(STATES[state].table)} where ${sql.ref(column)} is not null limit 1
+  `.execute(db);
+  return rows.length > 0;
+}
+
+/** Returns null unless the search text is a whole e-mail address. */
+const searchedEmail = (search: string | undefined): string | null =>
+  search === undefined || asciiAddress(search.trim()) === null ? null : normaliseEmail(search);
+
+const withNormalisedEmail = (filter: ContactFilter): ContactFilter => {
+  const email = searchedEmail(filter.search);
+  return email === null ? filter : { ...filter, search: email };
+};
+
+const isIn = ({ after, last }: Slice) =>
+  sql`(${sql.ref('person.id')} > ${after} and ${sql.ref('person.id')} <= ${last})`;
+
+const hasEmail = (email: string) => sql`${sql.ref('person.email')} = ${email}`;
+
+// `person` is a row of the list's table. Related rows are found by subqueries for each person. With plain joins, PostgreSQL would
+// read all of a long table for each small page.
+
+const isSuppressed = sql`(select 1 from suppressions where suppressions.email = person.email limit 1) is not null`;
+
+const newestReceipt = (purpose: ConsentPurpose, andClause = sql``) => sql`(
+  select receipt.id from consent_receipts receipt
+  where receipt.lead_id = person.id and receipt.purpose = ${sql.lit(purpose)} ${andClause}
+  order by receipt.id desc limit 1
+)`;
+
+/**
+ * For a `receipt`. A withdrawal ends all consents verified before it, unless an operator added it and then removed the suppression
+ * as a mistake.
+ */
+const andNotWithdrawn = sql`and not exists (
+  select 1 from withdrawals withdrawal
+  where withdrawal.lead_id = receipt.lead_id and withdrawal.withdrawn_at >= receipt.verified_at and not (
+    withdrawal.way = 'by-hand' and exists (
+      select 1 from suppression_removals removal
+      where removal.lead_id = withdrawal.lead_id and removal.removed_at >= withdrawal.withdrawn_at
+        and removal.reasons like '%unsubscribed%'
+    )
+  )
+)`;
+
+/** 1 or 0, for a row of `leads`. */
+export const agreedToNews: RawBuilder<number> = sql`case when exists (
+  select 1 from consent_receipts receipt
+  where receipt.lead_id = leads.id and receipt.purpose = 'news' ${andNotWithdrawn}
+) then 1 else 0 end`;
+
+const LEADS = {
+  table: 'leads',
+  timeColumn: 'first_verified_at',
+  from: sql`leads person
+    left join consent_receipts guide on guide.id = ${newestReceipt('guide')}
+    left join consent_wordings guide_wording on guide_wording.version = guide.consent_version
+    left join consent_receipts news on news.id = ${newestReceipt('news', andNotWithdrawn)}
+    left join consent_wordings news_wording on news_wording.version = news.consent_version`,
+  columns: sql`person.first_verified_at, person.last_verified_at, person.first_read_at,
+    person.attribution, person.flags, person.variant,
+    guide.given_at as consent_given_at, guide.consent_version, guide_wording.text as consent_text, null as consent_source,
+    news.given_at as news_consent_given_at, news.consent_version as news_consent_version,
+    news_wording.text as news_consent_text`,
+} as const;
+
+const NO_NEWS = sql`null as news_consent_given_at, null as news_consent_version, null as news_consent_text`;
+
+const exportOf = (name: string, andClause = sql``) => sql`(
+  select 1 from exported_leads exported
+  where exported.lead_id = person.id and exported.export_name = ${name} ${andClause}
+)`;
+
+const isExportedIn = ({ name, at }: ExportRun) =>
+  sql`${exportOf(name, sql`and exported.exported_at = ${at}`)} is not null`;
+
+const COMMON = sql`person.id, person.email, person.name, person.company, person.answers`;
+
+type ContactsOfState = {
+  readonly table: 'leads' | 'submissions' | 'imported_leads';
+  /** Column with the time of the row, which its ID contains. */
+  readonly timeColumn: string;
+  readonly from: RawBuilder<unknown>;
+  /** Columns that not all of the tables have. */
+  readonly columns: RawBuilder<unknown>;
+  readonly isInState: RawBuilder<unknown>;
+};
+
+const STATES: Readonly<Record<ContactState, ContactsOfState>> = {
+  verified: { ...LEADS, isInState: sql`not (${isSuppressed})` },
+  // Also listed by the time of verification, because pages follow the IDs of leads.
+  suppressed: { ...LEADS, isInState: isSuppressed },
+  unverified: {
+    table: 'submissions',
+    timeColumn: 'created_at',
+    from: sql`submissions person`,
+    columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at,
+      person.attribution, person.flags, person.variant,
+      null as consent_given_at, null as consent_version, null as consent_text, null as consent_source, ${NO_NEWS}`,
+    isInState: sql`not exists (select 1 from leads lead where lead.email = person.email) and person.id = (
+      select newest.id from submissions newest where newest.email = person.email
+      order by newest.created_at desc, newest.id desc limit 1
+    )`,
+  },
+  imported: {
+    table: 'imported_leads',
+    timeColumn: 'imported_at',
+    from: sql`imported_leads person`,
+    columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at, null as attribution, '' as flags,
+      null as variant, person.consent_given_at, null as consent_version, null as consent_text, person.consent_source,
+      ${NO_NEWS}`,
+    isInState: sql`(select lead.id from leads lead where lead.email = person.email) is null`,
+  },
+};
+
+async function readContacts(
+  db: Db,
+  state: ContactState,
+  filter: ContactFilter,
+  where: RawBuilder<unknown>,
+  { evenSuppressed = false }: { readonly evenSuppressed?: boolean } = {},
+): Promise<readonly ContactRecord[]> {
+  const { table, timeColumn, from, columns, isInState } = STATES[state];
+  const { since, until, flag, news, missingIn, exportedIn, attributionContains } = filter;
+  // Imported people have neither flags nor a source, and only leads have agreed to news.
+  if (table === 'imported_leads' && (flag !== undefined || attributionContains !== undefined)) return [];
+  if (table !== 'leads' && news !== undefined) return [];
+  const at = sql.ref(`person.${timeColumn}`);
+  const conditions = [
+    where,
+    isInState,
+    // Suppressed leads have their own state, and unverified people get nothing but requested codes anyway.
+    ...(state === 'imported' && !evenSuppressed ? [sql`not (${isSuppressed})`] : []),
+    ...(since === undefined ? [] : [sql`${at} >= ${since}`]),
+    ...(until === undefined ? [] : [sql`${at} < ${until}`]),
+    // Exports record only leads.
+    ...(table === 'leads' && missingIn !== undefined ? [sql`${exportOf(missingIn)} is null`] : []),
+    ...(table === 'leads' && exportedIn !== undefined ? [isExportedIn(exportedIn)] : []),
+    ...(news === undefined ? [] : [sql`news.id is not null`]),
+    ...sqlConditions(filter),
+  ];
+  const { rows } = await sql<ContactRecord>`
+    select ${COMMON}, ${sql.lit(state)} as state, ${at} as state_since, ${columns} from ${from}
+    where ${sql.join(conditions, sql` and `)} order by ${sql.ref('person.id')}
+  `.execute(db);
+  return rows.filter(exactCheck(filter));
 }

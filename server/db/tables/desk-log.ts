@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 
-import { idsOfPeople } from '#server/db/contacts/people.ts';
+import { idsOfContacts } from '#server/db/contacts/people.ts';
 import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { lowestIdAt } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
@@ -30,7 +30,7 @@ export async function addToDeskLog(tx: Db, row: DeskLogRow, pseudonym: string | 
 }
 
 const isStored = async (tx: Db, email: string): Promise<boolean> =>
-  (await idsOfPeople(tx, [email])).has(email) ||
+  (await idsOfContacts(tx, [email])).has(email) ||
   hasRow(tx.selectFrom('suppressions').select('email').where('email', '=', email));
 
 type Page = { readonly order: 'newest' | 'oldest'; readonly after: string | null; readonly limit: number };
