@@ -117,6 +117,18 @@ function tests(): void {
       });
     }));
 
+  it('the log reports a dropped line of several megabytes once', () =>
+    withWriter(startWriter('pipe'), async (child) => {
+      let text = '';
+      child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      // The second line doesn't fit into the queue while the first is being written.
+      assert.equal(await tell(child, { type: 'write', count: 2, letters: 1_000_000 }), 1);
+      await until(() => text.includes('"lost"'));
+      await tell(child, { type: 'write', count: 1 });
+      await until(() => text.includes('"number":2,'));
+      assertOneGap(read(text), 1, 3);
+    }));
+
   it('the log drops lines on a full disk and later reports how many', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');

@@ -61,8 +61,9 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
         return;
       }
       pendingChunk = written < chunk.length ? chunk.subarray(written) : takeChunk();
-      stopLosing();
       writePendingChunk();
+      // Comes last, because onLost may start a write itself.
+      stopLosing();
     });
   };
 
