@@ -117,7 +117,7 @@ function tests(): void {
       });
     }));
 
-  it('the log reports a dropped line of several megabytes once', () =>
+  it('the log reports a lost line of several megabytes once', () =>
     withWriter(startWriter('pipe'), async (child) => {
       let text = '';
       child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -129,7 +129,7 @@ function tests(): void {
       assertOneGap(read(text), 1, 3);
     }));
 
-  it('the log drops lines on a full disk and later reports how many', () =>
+  it('the log loses lines on a full disk and later reports how many', () =>
     inFolder(async (folder) => {
       const file = path.join(folder, 'log');
       // The process's file size limit simulates a full disk.
@@ -155,7 +155,7 @@ function tests(): void {
       });
     }));
 
-  it('the log drops lines for a stalled reader and later reports how many', () =>
+  it('the log loses lines for a stalled reader and later reports how many', () =>
     withWriter(startWriter('pipe'), async (child) => {
       let written = 0;
       let lost = 0;

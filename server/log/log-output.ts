@@ -1,4 +1,4 @@
-// Writes the log to standard output in order. On a full disk or a stalled reader, lines are dropped and counted, so nothing
+// Writes the log to standard output in order. If the disk is full or the reader stalls, lines are lost and counted, so nothing
 // blocks and memory stays bounded. pino's own output (sonic-boom) blocks at exit and buffers without limit.
 import { fstatSync, write as writeAsync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
@@ -27,15 +27,16 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
   let queuedBytes = 0;
   let pendingChunk: Buffer | null = null;
   let retryTimer: NodeJS.Timeout | null = null;
-  let losing: { count: number; readonly since: number } | null = null;
+  /** While set, every line is lost, so the lost lines form one gap with one notice. */
+  let gap: { count: number; readonly since: number } | null = null;
   let totalLost = 0;
 
   const writeLine = (line: string): void => {
     const bytes = Buffer.from(line);
     if (pendingChunk !== null && queuedBytes + bytes.length > MAX_QUEUED_BYTES)
-      losing ??= { count: 0, since: Date.now() };
-    if (losing !== null) {
-      losing.count += 1;
+      gap ??= { count: 0, since: Date.now() };
+    if (gap !== null) {
+      gap.count += 1;
       totalLost += 1;
       return;
     }
@@ -63,7 +64,7 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
       pendingChunk = written < chunk.length ? chunk.subarray(written) : takeChunk();
       writePendingChunk();
       // Comes last, because onLost may start a write itself.
-      stopLosing();
+      closeGap();
     });
   };
 
@@ -82,11 +83,11 @@ export function openLogOutput(onLost: (lost: LostLines) => void): LogOutput {
     return chunk;
   };
 
-  const stopLosing = (): void => {
-    // With less room, a notice of lost lines would follow every few lines.
-    if (losing === null || queuedBytes > MAX_QUEUED_BYTES / 2) return;
-    const lost = { ...losing, until: Date.now() };
-    losing = null;
+  const closeGap = (): void => {
+    // If the gap ended before half of the queue is free, the next gap would begin a few lines later.
+    if (gap === null || queuedBytes > MAX_QUEUED_BYTES / 2) return;
+    const lost = { ...gap, until: Date.now() };
+    gap = null;
     onLost(lost);
   };
 
@@ -111,7 +112,7 @@ function selectWriter(): Write {
   return stats.isFile() ? writeToFile : writeToDevice;
 }
 
-/** Writes synchronously, because a file accepts everything or fails. At exit, a thread could write after the last lines. */
+/** Writes synchronously, because a write to a file succeeds or fails at once. One left to a thread could end up after the last lines at exit. */
 const writeToFile: Write = (bytes, done) => {
   let written: number;
   try {
@@ -123,12 +124,15 @@ const writeToFile: Write = (bytes, done) => {
   done(null, written);
 };
 
-/** Writes in a thread, because a suspended terminal blocks the write. */
+/** Writes in one of Node's threads, which a suspended terminal may block without blocking the event loop. */
 const writeToDevice: Write = (bytes, done) => writeAsync(STANDARD_OUTPUT, bytes, done);
 
-/** Lets Node write, which doesn't block on pipes and sockets. A blocked thread would keep the process from exiting. */
+/**
+ * Writes through process.stdout, which doesn't block on pipes and sockets. With writeToDevice, a stalled reader would block a
+ * thread, and the process could not exit.
+ */
 function createPipeWriter(): Write {
-  // Without a listener, the error would end the process. `done` receives it as well.
+  // Without a listener, an error would end the process. `done` handles it.
   process.stdout.on('error', () => {});
   return (bytes, done) =>
     void process.stdout.write(bytes, (error) => (error ? done(error, 0) : done(null, bytes.length)));
