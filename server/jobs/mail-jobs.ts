@@ -1,7 +1,7 @@
-// The mail queue. Each mail is in two lanes: that of the network that requested it, and that of its recipient's domain.
-// Its turn is a time, a step after the last turn in either lane, and mail is sent in the order of turns. Therefore the mail of
-// others overtakes a burst from one network or to one domain (docs/reliability.md). Due mail is sent even before its turn, so
-// no connection stays idle.
+// The mail queue, with fair queueing: each mail gets a virtual time (turn_at), one step after the last mail of its network and
+// of its recipient's domain, and mail is sent in this order. So the mail of others overtakes a burst from one network or to one
+// domain (docs/reliability.md). The time is only a sort key: due mail is sent even if its turn is in the future, so no
+// connection stays idle.
 import { sql } from 'kysely';
 
 import { isQueued } from '#server/db/all-tables.ts';
@@ -17,7 +17,7 @@ export type MailJob = Job<'outbox'>;
 
 export const SMTP_CONNECTIONS = 5;
 
-/** Names a mail's two lanes: the requesting network (see networkOf), and the recipient's lower-case domain. */
+/** The two lanes to which a mail belongs: the requesting network (see networkOf), and the recipient's lower-case domain. */
 export type Lanes = { readonly network: string; readonly domain: string };
 
 export const lanesOf = (network: string, recipient: string): Lanes => ({
@@ -25,16 +25,13 @@ export const lanesOf = (network: string, recipient: string): Lanes => ({
   domain: domainOf(recipient).toLowerCase(),
 });
 
-/**
- * The network of guides, which share this lane: they delay each other but never a code. Notices have neither a network nor a
- * domain in the queue (null), so they are in no lane.
- */
+/** The network of all guide mails, so they delay each other but never a code. Mail to operators has no lanes (null). */
 export const NETWORK_OF_GUIDES = '';
 
 export type NewMail = {
   readonly id: string;
   readonly kind: string;
-  /** Contains no digits of codes, and no personal data stored elsewhere. */
+  /** Refers to stored personal data by ID instead of copying it, and never contains the digits of a code. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly codeId?: string;
   readonly recipient: string;
@@ -42,7 +39,7 @@ export type NewMail = {
   readonly now: number;
 };
 
-/** Call this in the cause's transaction, and wake the worker after the commit. */
+/** Call this in the transaction of the mail's cause, and wake the worker after the commit. */
 export async function addMail(tx: Db, mail: NewMail): Promise<void> {
   await tx.insertInto('outbox').values(rowOf(mail)).execute();
 }
@@ -59,7 +56,7 @@ export async function addMails(
   for (const recipient of recipients) await addMail(tx, { ...mail, id: newIdAt(mail.now), recipient });
 }
 
-/** For mail whose ID is derived from its cause, which may be found twice. */
+/** For mail whose ID is derived from its cause: if two processes find the cause, the second insert does nothing. */
 export async function addMailOnce(db: Db, mail: NewMail): Promise<void> {
   await db
     .insertInto('outbox')
@@ -81,7 +78,7 @@ const rowOf = ({ id, kind, payload, codeId, recipient, place, now }: NewMail) =>
   created_at: now,
 });
 
-/** @param lease fullLanes: networks and domains that have no free SMTP connection. No domain looks like a network. */
+/** @param lease fullLanes: networks and domains without a free SMTP connection, in one list, as no domain looks like a network. */
 export function takeMail(
   db: Db,
   { fullLanes, ...lease }: NewLease & { readonly fullLanes: readonly string[] },
@@ -102,6 +99,7 @@ export function takeMail(
 const NETWORK_STEP_MS = 1_000;
 /** Shorter, because half of all visitors may share a domain. */
 const DOMAIN_STEP_MS = 100;
+/** One mail per connection. */
 const BACKLOG_WITHOUT_WAITING = SMTP_CONNECTIONS;
 const RETRY_AFTER_SECONDS = { min: 10, unknown: 60, max: 600 };
 
@@ -110,9 +108,9 @@ export type Turn =
   | { readonly type: 'refused'; readonly retryAfterSeconds: number };
 
 /**
- * Finds the turn of a new mail. It never precedes earlier mail in its lanes, except guides, and is never later than a code may
- * wait, so every mail is sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: with 5
- * mails a second and codes that live 60 s, 76 of 400 simultaneous forms get 202 and the others 503.
+ * Finds the turn of a new mail: one step after the last mail of each lane, but no later than a code may wait, so every mail is
+ * sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: if a code lives 60 s, it may wait
+ * 15 s; at 5 mails a second, 76 of 400 simultaneous forms get 202 and the others 503.
  */
 export async function findTurn(
   tx: Db,
@@ -121,6 +119,8 @@ export async function findTurn(
 ): Promise<Turn> {
   const { network, domain } = lanes;
   const maxWaitMs = maxWaitMsOf(codeTtlSeconds);
+  // A retry moves a mail's turn to the time of the next attempt, and guides have turns minutes later (guide-mail.ts), so new mail
+  // need not follow them.
   const queue = await tx
     .selectFrom('outbox')
     .select([
@@ -128,7 +128,6 @@ export async function findTurn(
       sql<number | null>`max(case when attempts = 0 and network = ${network} then turn_at end)`.as(
         'last_of_network',
       ),
-      // Without guides, whose turns are minutes later (guide-mail.ts).
       sql<
         number | null
       >`max(case when attempts = 0 and network <> ${NETWORK_OF_GUIDES} and recipient_domain = ${domain} then turn_at end)`.as(
@@ -137,12 +136,13 @@ export async function findTurn(
     ])
     .where(isQueued)
     .executeTakeFirstOrThrow();
-  // Both comparisons with `waiting` only save a query.
+  // Both comparisons with `waiting` only save a query, whose result would be the same.
   if (queue.waiting > 0 && (await isMailStuck(tx, { now, durationMs: maxWaitMs })))
     return { type: 'refused', retryAfterSeconds: RETRY_AFTER_SECONDS.unknown };
-  const excessMs =
-    queue.waiting <= BACKLOG_WITHOUT_WAITING ? 0 : (await expectedWaitMs(tx, lanes, now)) - maxWaitMs;
-  if (excessMs > 0) return { type: 'refused', retryAfterSeconds: retryAfter(excessMs) };
+  if (queue.waiting > BACKLOG_WITHOUT_WAITING) {
+    const excessMs = (await expectedWaitMs(tx, lanes, now)) - maxWaitMs;
+    if (excessMs > 0) return { type: 'refused', retryAfterSeconds: retryAfterSeconds(excessMs) };
+  }
   const turnAt = Math.max(
     now,
     (queue.last_of_network ?? 0) + NETWORK_STEP_MS,
@@ -151,7 +151,7 @@ export async function findTurn(
   return { type: 'found', turnAt: Math.min(turnAt, now + maxWaitMs) };
 }
 
-const retryAfter = (ms: number): number =>
+const retryAfterSeconds = (ms: number): number =>
   Math.min(Math.max(Math.ceil(ms / 1000), RETRY_AFTER_SECONDS.min), RETRY_AFTER_SECONDS.max);
 
 /** `behind` means that mail is too slow; `stuck` means that none is sent. */
@@ -161,40 +161,40 @@ export async function stateOfMail(
 ): Promise<'in time' | 'behind' | 'stuck'> {
   const maxWaitMs = maxWaitMsOf(codeTtlSeconds);
   if (await isMailStuck(db, { now, durationMs: maxWaitMs })) return 'stuck';
-  return (await expectedWaitMs(db, NEWCOMER, now)) > maxWaitMs ? 'behind' : 'in time';
+  return (await expectedWaitMs(db, UNUSED_LANES, now)) > maxWaitMs ? 'behind' : 'in time';
 }
 
-const NEWCOMER: Lanes = { network: 'newcomer', domain: 'newcomer' };
+/** A network and a domain without queued mail. */
+const UNUSED_LANES: Lanes = { network: 'newcomer', domain: 'newcomer' };
 
 const maxWaitMsOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * BACKLOG_SHARE_OF_CODE_LIFE;
 
 /** Estimates how long a new mail would wait. */
 async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): Promise<number> {
-  const networks = await waitingByNetwork(db, domain, now);
-  const deferredNetworks = networks.filter((one) => one.deferred > 0).length;
-  const areManyDeferred = deferredNetworks >= MANY_DEFERRED;
-  // One mail of each, because networks take turns.
+  const networks = await queuedByNetwork(db, domain, now);
+  const deferredNetworks = networks.filter(({ deferred }) => deferred > 0).length;
+  const areManyDeferred = deferredNetworks >= MANY_DEFERRED_NETWORKS;
+  // One mail of each, because mail of different networks alternates.
   const deferredAhead = areManyDeferred ? deferredNetworks : 0;
   const ahead = dueAhead(networks, network) + deferredAhead;
   if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
-  // Deliveries since a mail has been waiting show how fast mail is sent; earlier ones may only show how fast forms arrived. Mail
-  // that waits for another attempt shows a backlog only if there is much of it.
+  // The rate is measured while mail was queued. Before, it may only have been as high as the rate of arriving forms.
   const busySince = Math.min(
     now,
-    ...networks.map((one) => (areManyDeferred ? one.since : (one.untried_since ?? now))),
+    ...networks.map(({ since, untried_since }) => (areManyDeferred ? since : (untried_since ?? now))),
   );
   return (ahead / (await mailsPerSecond(db, busySince, now))) * 1000;
 }
 
 /**
- * Mail waiting for another attempt delays new mail only if it comes from this many networks: then our mail server accepts a few
- * mails and defers the rest. For fewer, recipients' servers are the likelier reason. The number is an estimate, not a
- * measurement.
+ * If mail of so many networks is deferred (waiting for another attempt), our mail server probably accepts only a few mails at a
+ * time, so deferred mail delays new mail. For fewer, recipients' servers are the likelier reason. The number is an estimate, not
+ * a measurement.
  */
-const MANY_DEFERRED = 50;
+const MANY_DEFERRED_NETWORKS = 50;
 
-/** Leaves out each other domain that has stalled mail, because its silent server holds up no other mail. */
-const waitingByNetwork = (db: Db, domain: string, now: number) =>
+/** Leaves out other domains whose mail server was silent, because connection-shares.ts keeps them from delaying our mail. */
+const queuedByNetwork = (db: Db, domain: string, now: number) =>
   db
     .selectFrom('outbox')
     .select([
@@ -215,8 +215,8 @@ const waitingByNetwork = (db: Db, domain: string, now: number) =>
     .execute();
 
 /**
- * Counts the due mails before a new one. Networks take turns, so of each other network at most one mail more than ours has
- * waiting goes first: with 20 mails from A, 1 from B and none from our network, 2 are ahead.
+ * Counts the due mails before a new one. If n mails of its own network are due, at most n + 1 of each other network go first:
+ * with 20 mails from A, 1 from B and none from its own network, 2 are ahead.
  */
 function dueAhead(
   networks: readonly { readonly network: string | null; readonly due: number }[],
@@ -232,20 +232,20 @@ function dueAhead(
 /** One mail a second per connection, until measured. */
 const ASSUMED_PER_SECOND = SMTP_CONNECTIONS;
 const SAMPLE_SIZE = 50;
-/** Longer than the timeout of a silent mail server, which holds up a connection without being our pace. */
+/** Longer than the timeout for connecting to a silent mail server, because such a wait says nothing about the rate. */
 const SILENCE_MS = 15_000;
 
 /**
- * Measures the pace since the backlog began, or during the last minute. With more than one delivery per connection, it counts
- * from the first of them. With fewer, the assumed pace holds until the backlog has lasted for SILENCE_MS.
+ * Measures the rate of the newest deliveries since `busySince`, or within the last minute. If there are too few of them, returns
+ * ASSUMED_PER_SECOND until mail has been queued for SILENCE_MS.
  */
 async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<number> {
   const since = Math.max(busySince, now - MINUTE_MS);
   const sentAt = await sendingTimes(db, { since, limit: SAMPLE_SIZE });
   const isEnough = sentAt.length > SMTP_CONNECTIONS;
-  // A few deliveries in a longer time show a slow pace. None shows nothing: isMailStuck decides whether there is an outage.
+  // Later, a few deliveries show a low rate. None shows nothing: isMailStuck detects outages.
   if (sentAt.length === 0 || (!isEnough && now - busySince < SILENCE_MS)) return ASSUMED_PER_SECOND;
-  // Excludes an earlier outage, which says nothing about the current pace.
+  // Starting at the first delivery excludes an earlier outage.
   const from = isEnough ? Math.min(...sentAt) : since;
   return sentAt.length / Math.max(1, (now - from) / 1000);
 }
