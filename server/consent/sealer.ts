@@ -1,4 +1,4 @@
-// Consents are sealed in batches after a few seconds, so visitors never wait for the chain.
+// Consents and withdrawals are sealed in batches after a few seconds, so visitors never wait for the chain.
 import { setImmediate } from 'node:timers/promises';
 
 import { type Selectable, sql } from 'kysely';
@@ -22,33 +22,33 @@ export type SealerParts = {
   readonly clock: () => number;
 };
 
-/** After this time, the result of sending the code mail is stored, or never will be. */
+/** How long after its verification a consent waits for the result of its code mail, which is then stored or never will be. */
 const MAIL_RESULT_MS = 60_000;
-/** A row may be committed this long after one with a higher ID. */
+/** Each round reads this much again, because a row may be committed after one with a higher ID. */
 export const OVERLAP_MS = 2 * MAIL_RESULT_MS;
 /**
- * During a change of APP_SECRET, processes without the new secret leave sealing to the others. This long after the last
- * signature, they consider the signature foreign and seal consents unsigned.
+ * While APP_SECRET is being changed, processes without the new secret leave sealing to the others. If no signature has followed
+ * for this long, they take the last one for a forgery and seal consents unsigned.
  */
 const SECRET_CHANGE_MS = HOUR_MS;
 const PAGE_SIZE = 1_000;
 const BATCH_SIZE = 100;
 
 /**
- * Starts where the last complete round may have left rows, so none are missed if the process is suspended or the clock
- * changes.
+ * Returns a function that runs a round. A round starts where the last complete one may have left rows, so none are missed if the
+ * process is suspended or the clock changes.
  */
 export function createSealer(parts: SealerParts, shouldStop: () => boolean): () => Promise<void> {
-  let begin = '';
+  let afterId = '';
   return async () => {
     const settledUpTo = lowestIdAt(parts.clock() - OVERLAP_MS);
     const { waitingId } = await sealConsents(parts, {
-      begin: lowerId(begin, settledUpTo),
+      afterId: lowerId(afterId, settledUpTo),
       shouldStop,
       pause: createThrottle(),
     });
-    // After a stop, null is harmless, because the process then ends.
-    begin =
+    // After a stop, waitingId is null too, but no round follows.
+    afterId =
       waitingId === null ? settledUpTo : lowerId(settledUpTo, lowestIdAt(timeOfId(waitingId) - OVERLAP_MS));
   };
 }
@@ -57,26 +57,26 @@ const lowerId = (one: string, other: string): string => (one < other ? one : oth
 
 /**
  * Seals in the order of IDs, up to the first row that must wait.
- * @param options begin: ID before the first row, or empty. onSealed: receives the number sealed so far. pause: awaited after each
- * batch and each page of sealed rows
- * @returns waitingId: of the first row not sealed yet, because of its mail or because another secret signed the chain
+ * @param options afterId: exclusive. onSealed: called with the number sealed so far. pause: awaited after each batch, and after
+ * each page without unsealed rows.
+ * @returns waitingId: the first row that must wait for its mail or for a process with another secret
  */
 export async function sealConsents(
   parts: SealerParts,
   {
-    begin = '',
+    afterId = '',
     shouldStop = () => false,
     onSealed = () => {},
     pause = setImmediate,
   }: {
-    begin?: string;
+    afterId?: string;
     shouldStop?: () => boolean;
     onSealed?: (sealed: number) => void;
     pause?: () => Promise<unknown>;
   } = {},
 ): Promise<{ readonly sealed: number; readonly waitingId: string | null }> {
   let sealed = 0;
-  for await (const unsealed of unsealedPages(parts.database.db, begin)) {
+  for await (const unsealed of unsealedPages(parts.database.db, afterId)) {
     if (shouldStop()) break;
     if (unsealed.length === 0) await pause();
     for (let from = 0; from < unsealed.length && !shouldStop(); from += BATCH_SIZE) {
@@ -92,8 +92,8 @@ export async function sealConsents(
 }
 
 /** @returns pages of IDs of unsealed rows, possibly empty */
-export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<readonly string[], void, void> {
-  // SQLite allows a limit within a union only in a subquery.
+export async function* unsealedPages(db: Db, afterId: string): AsyncGenerator<readonly string[], void, void> {
+  // SQLite allows a limit within a union only in a subquery, whose alias is the table's name.
   const pageOf = (table: 'consent_receipts' | 'withdrawals', after: string) =>
     sql`select * from (select id from ${sql.table(table)} where id > ${after} order by id limit ${PAGE_SIZE}) ${sql.ref(table)}`;
   const readAfter = async (after: string) => {
@@ -104,11 +104,11 @@ export async function* unsealedPages(db: Db, begin: string): AsyncGenerator<read
     `.execute(db);
     return rows;
   };
-  for await (const page of pagesAfter(begin, readAfter, ({ id }) => id))
+  for await (const page of pagesAfter(afterId, readAfter, ({ id }) => id))
     yield page.filter(({ position }) => position === null).map(({ id }) => id);
 }
 
-/** With a join, PostgreSQL would read the whole chain to find a few rows. */
+/** A subquery, because for a join, PostgreSQL would read the whole chain. */
 const positionOf = (id: 'sealable.id' | 'unsealed.row_id') =>
   sql`(select entry.position from consent_chain entry where entry.row_id = ${sql.ref(id)} limit 1)`;
 
@@ -119,23 +119,24 @@ async function sealBatch(
   const now = clock();
   return db.transaction().execute(async (tx) => {
     await lockChain(tx);
-    if (await isSignedByOtherSecret(tx, secrets, now)) return { sealed: 0, waitingId: ids[0]! };
-    const unsealedRows = sql<{ readonly row_id: string; readonly kind: 'consent' | 'withdrawal' }>`
+    if (await hasRecentUnknownSignature(tx, secrets, now)) return { sealed: 0, waitingId: ids[0]! };
+    // Another process may have sealed some of them before the lock.
+    const stillUnsealed = sql<{ readonly row_id: string; readonly kind: 'consent' | 'withdrawal' }>`
       select unsealed.* from (
         select id as row_id, 'consent' as kind from consent_receipts union all select id, 'withdrawal' from withdrawals
       ) unsealed
       where unsealed.row_id in (${sql.join(ids)}) and ${positionOf('unsealed.row_id')} is null
     `;
-    const rows = await readRows(tx, unsealedRows, 'row_id');
-    const mails = await mailsOf(tx, ids, now);
-    const firstWaiting = rows.findIndex(({ row_id: id }) => mails.get(id)?.is_on_its_way);
+    const rows = await readRows(tx, stillUnsealed, 'row_id');
+    const codeMails = await codeMailsOf(tx, ids, now);
+    const firstWaiting = rows.findIndex(({ row_id: id }) => codeMails.get(id)?.is_on_its_way);
     const added = rows.slice(0, firstWaiting < 0 ? rows.length : firstWaiting).flatMap((row) => {
       const { row_id: rowId, kind, facts, isComplete } = row;
-      // The lead or its form was deleted.
+      // Stays unsealed, because the lead or its form was deleted.
       if (facts === null || !isComplete) return [];
-      const { mail_id: id, finished_at: at, reply = null } = mails.get(rowId) ?? {};
-      const mail = { message_id: id ? messageIdOf(id) : null, mailed_at: at ? isoTime(at) : null, reply };
-      const content = kind === 'consent' ? { ...facts, page: publicUrl, ...mail } : facts;
+      const { mail_id: id, finished_at: at, reply = null } = codeMails.get(rowId) ?? {};
+      const delivery = { message_id: id ? messageIdOf(id) : null, mailed_at: at ? isoTime(at) : null, reply };
+      const content = kind === 'consent' ? { ...facts, page: publicUrl, ...delivery } : facts;
       return [{ kind, rowId, content } as NewEntry];
     });
     await appendEntries(tx, added, { secrets, now });
@@ -143,23 +144,28 @@ async function sealBatch(
   });
 }
 
-async function isSignedByOtherSecret(tx: Db, secrets: Secrets, now: number): Promise<boolean> {
+async function hasRecentUnknownSignature(tx: Db, secrets: Secrets, now: number): Promise<boolean> {
   const signed = await signedHead(tx, secrets);
   return signed !== null && !signed.isGenuine && Math.abs(now - signed.signedAt) < SECRET_CHANGE_MS;
 }
 
-type Mail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
+type CodeMail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
   readonly mail_id: string;
+  /** The mail server's reply isn't stored yet. */
   readonly is_on_its_way: boolean | number;
 };
 
 /**
- * While a mail is being sent, the mail server's reply isn't stored yet. The entered code and the receipt have the same time, and
- * the code may have been mailed for another browser (completeByCode in verify-code.ts).
+ * Finds the mail of each receipt's code, which has the same time as the receipt. It may have been mailed for another browser
+ * (completeByCode in verify-code.ts), but one mailed for the receipt's browser takes precedence.
  */
-async function mailsOf(tx: Db, ids: readonly string[], now: number): Promise<ReadonlyMap<string, Mail>> {
+async function codeMailsOf(
+  tx: Db,
+  ids: readonly string[],
+  now: number,
+): Promise<ReadonlyMap<string, CodeMail>> {
   const [from, to] = [now - MAIL_RESULT_MS, now + MAIL_RESULT_MS];
-  const { rows } = await sql<Mail & { readonly id: string }>`
+  const { rows } = await sql<CodeMail & { readonly id: string }>`
     select receipt.id, mail.id as mail_id, mail.finished_at, mail.reply,
       mail.state = 'queued' and receipt.verified_at between ${from} and ${to} as is_on_its_way
     from consent_receipts receipt
