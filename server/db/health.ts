@@ -71,7 +71,7 @@ export async function readDatabaseState(config: DatabaseAddress): Promise<Databa
         lockTimeoutMs: LOCK_TIMEOUT_MS,
         isFileInPlace: () => true,
         flush: async () => {},
-        writes: createWriteMonitor(Date.now),
+        writeMonitor: createWriteMonitor(Date.now),
       }),
     });
     try {

@@ -115,7 +115,7 @@ function openSqlite(file: string, options: DatabaseOptions): OpenDatabase {
   const flush = wal?.flush ?? (async () => {});
   const writes = createWriteMonitor(options.clock ?? Date.now);
   const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
-  const dialect = createSqliteDialect({ sqlite, lockTimeoutMs, isFileInPlace, flush, writes });
+  const dialect = createSqliteDialect({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonitor: writes });
   const db: Db = new Kysely<Schema>({ dialect, ...logOption(options) });
   return {
     db,

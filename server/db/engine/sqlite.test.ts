@@ -92,7 +92,13 @@ async function withFlushes(test: (flushed: Flushed) => Promise<void>): Promise<v
   });
   const writes = createWriteMonitor(Date.now);
   const isFileInPlace = () => true;
-  const dialect = createSqliteDialect({ sqlite, lockTimeoutMs: FOREVER_MS, isFileInPlace, flush, writes });
+  const dialect = createSqliteDialect({
+    sqlite,
+    lockTimeoutMs: FOREVER_MS,
+    isFileInPlace,
+    flush,
+    writeMonitor: writes,
+  });
   const db = new Kysely<{ rows: { id: number } }>({ dialect });
   const write = (id: number) =>
     db.transaction().execute(async (tx) => void (await tx.insertInto('rows').values({ id }).execute()));

@@ -1,5 +1,5 @@
-// SQLite's own waiting for a lock would block the event loop, so a transaction that finds the file locked is retried by a
-// timer. Transactions and other statements run one after the other.
+// A Kysely dialect for node:sqlite. SQLite's busy timeout would block the event loop, so a query that finds the file locked is
+// retried by a timer. Transactions and other statements run one after the other.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import {
@@ -26,12 +26,13 @@ type SqliteParts = {
   readonly isFileInPlace: () => boolean;
   /** Resolves once all commits so far are on the disk. */
   readonly flush: () => Promise<void>;
-  readonly writes: Pick<WriteMonitor, 'succeeded' | 'failed'>;
+  /** Itself ignores errors that concern only one query. */
+  readonly writeMonitor: Pick<WriteMonitor, 'succeeded' | 'failed'>;
 };
 
 export function createSqliteDialect(parts: SqliteParts): Dialect {
   return {
-    // Kysely's own queue has no timeout, and would run migrations outside a transaction.
+    // Otherwise Kysely would use its own queue, which has no timeout, and run migrations outside a transaction.
     createAdapter: () =>
       Object.defineProperties(new SqliteAdapter(), {
         supportsMultipleConnections: { value: true },
@@ -47,7 +48,7 @@ type Query = { readonly sql: string; readonly parameters: readonly unknown[] };
 
 type PendingQuery = {
   readonly connection: DatabaseConnection;
-  readonly purpose: 'begin' | 'write' | 'read';
+  readonly kind: 'begin' | 'write' | 'read';
   readonly query: Query;
   readonly resolve: (result: QueryResult<unknown>) => void;
   readonly reject: (error: unknown) => void;
@@ -56,7 +57,7 @@ type PendingQuery = {
 
 const retryDelayMs = (): number => 5 + Math.random() * 10;
 
-function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writes }: SqliteParts): Driver {
+function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonitor }: SqliteParts): Driver {
   const run = createRunner(sqlite);
   const command = (sql: string): void => void run({ sql, parameters: [] });
   /** The connection whose transaction is running. */
@@ -64,57 +65,58 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writes }: S
   /** First error of the owner. As on PostgreSQL, a transaction cannot be committed after an error. */
   let failure: { readonly cause: unknown } | null = null;
   let queue: PendingQuery[] = [];
-  /** Set while another process has locked the file. The timer clears it itself. */
-  let retry: NodeJS.Timeout | null = null;
+  /** Not null while another process has locked the file. */
+  let retryTimer: NodeJS.Timeout | null = null;
   let onIdle: (() => void) | null = null;
 
   const enqueue = (
     connection: DatabaseConnection,
-    purpose: PendingQuery['purpose'],
+    kind: PendingQuery['kind'],
     query: Query,
   ): Promise<QueryResult<unknown>> =>
     new Promise((resolve, reject) => {
-      const pending: PendingQuery = { connection, purpose, query, resolve, reject };
+      const pending: PendingQuery = { connection, kind, query, resolve, reject };
       queue.push(pending);
       startPendingQueries();
-      if (queue.includes(pending)) pending.timer = setTimeout(timeOut, lockTimeoutMs, pending);
+      if (queue.includes(pending)) pending.timer = setTimeout(rejectLate, lockTimeoutMs, pending);
     });
 
   function startPendingQueries(): void {
     while (owner === null) {
       // While another process has locked the file, only reads run.
-      const pending = retry === null ? queue[0] : queue.find(({ purpose }) => purpose === 'read');
+      const pending = retryTimer === null ? queue[0] : queue.find(({ kind }) => kind === 'read');
       if (pending === undefined) break;
       queue = queue.filter((other) => other !== pending);
       if (tryToStart(pending)) clearTimeout(pending.timer);
       else {
+        // A read thereby passes earlier writes, as reads do anyway while the file is locked.
         queue.unshift(pending);
-        retry ??= setTimeout(() => {
-          retry = null;
+        retryTimer ??= setTimeout(() => {
+          retryTimer = null;
           startPendingQueries();
         }, retryDelayMs());
         // Otherwise the same read would be tried again at once.
-        if (pending.purpose === 'read') break;
+        if (pending.kind === 'read') break;
       }
     }
     if (owner === null && queue.length === 0) onIdle?.();
   }
 
   /** @returns false if another process has locked the file */
-  function tryToStart({ connection, purpose, query, resolve, reject }: PendingQuery): boolean {
+  function tryToStart({ connection, kind, query, resolve, reject }: PendingQuery): boolean {
     try {
-      if (purpose !== 'read' && !isFileInPlace())
+      if (kind !== 'read' && !isFileInPlace())
         throw sqliteError(SQLITE_CANTOPEN, 'The database file was deleted.');
       const result = run(query);
-      if (purpose === 'begin') owner = connection;
-      // Workers look for jobs every second, and mostly change nothing.
+      if (kind === 'begin') owner = connection;
+      // Without a change, there is nothing to flush: workers look for jobs every second, and mostly find none.
       const hasChanged = result.rows.length > 0 || (result.numAffectedRows ?? 0n) > 0n;
-      if (purpose === 'write' && hasChanged) whenOnDisk().then(() => resolve(result), reject);
+      if (kind === 'write' && hasChanged) whenOnDisk().then(() => resolve(result), reject);
       else resolve(result);
-      if (purpose === 'write' && !hasChanged) writes.succeeded();
+      if (kind === 'write' && !hasChanged) writeMonitor.succeeded();
     } catch (error) {
       if (isBusy(error)) return false;
-      writes.failed(error);
+      writeMonitor.failed(error);
       reject(error);
     }
     return true;
@@ -124,18 +126,19 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writes }: S
     try {
       await flush();
     } catch (error) {
-      writes.failed(error);
+      writeMonitor.failed(error);
       throw error;
     }
-    writes.succeeded();
+    writeMonitor.succeeded();
   }
 
-  function timeOut(pending: PendingQuery): void {
+  function rejectLate(pending: PendingQuery): void {
     const error = sqliteError(SQLITE_BUSY, 'The database was locked for too long.');
-    // Unless another process has locked the file, the query has waited for a slow transaction, so no write has failed.
-    if (pending.purpose !== 'read' && retry !== null) writes.failed(error);
+    // Without a lock by another process, the query has waited for a slow transaction of this one, which is no fault.
+    if (pending.kind !== 'read' && retryTimer !== null) writeMonitor.failed(error);
     queue = queue.filter((other) => other !== pending);
     pending.reject(error);
+    // Calls onIdle if this was the last query.
     startPendingQueries();
   }
 
@@ -145,12 +148,12 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writes }: S
     startPendingQueries();
   }
 
-  const rollBack = async (connection: DatabaseConnection): Promise<void> => {
+  const rollBackIfRunning = async (connection: DatabaseConnection): Promise<void> => {
     if (owner !== connection) return;
     try {
       if (sqlite.isTransaction) command('rollback');
     } catch (error) {
-      writes.failed(error);
+      writeMonitor.failed(error);
     }
     endTransaction();
   };
@@ -166,7 +169,7 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writes }: S
       return run(query);
     } catch (error) {
       failure = { cause: error };
-      writes.failed(error);
+      writeMonitor.failed(error);
       throw error;
     }
   };
@@ -187,7 +190,7 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writes }: S
       return connection;
     },
     beginTransaction: async (connection) => {
-      // A plain "begin" takes the write lock at the first write, too late to wait for it.
+      // A plain "begin" takes the lock at the first write, which cannot be retried without repeating the transaction.
       await enqueue(connection, 'begin', { sql: 'begin immediate', parameters: [] });
     },
     commitTransaction: async () => {
@@ -195,15 +198,16 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writes }: S
       try {
         command('commit');
       } catch (error) {
-        writes.failed(error);
+        writeMonitor.failed(error);
         throw error;
       }
-      // The next transaction need not wait for the disk.
+      // The next transaction need not wait for the disk. If the flush fails, the caller gets an error, although the changes are
+      // already visible and may or may not survive a crash.
       endTransaction();
       await whenOnDisk();
     },
-    rollbackTransaction: rollBack,
-    releaseConnection: rollBack,
+    rollbackTransaction: rollBackIfRunning,
+    releaseConnection: rollBackIfRunning,
     destroy: async () => {
       await new Promise<void>((resolve) => {
         onIdle = resolve;
@@ -225,7 +229,7 @@ const MAX_PREPARED = 200;
 function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unknown> {
   const prepared = new Map<string, { readonly statement: StatementSync; readonly returnsRows: boolean }>();
   const prepare = (sql: string) => {
-    // SQLite would plan a bare `limit ?` for each value. The plus makes it an expression, whose value the planner ignores.
+    // SQLite would plan a bare `limit ?` again for each value. With the plus, the planner ignores the value.
     const statement = sqlite.prepare(sql.replaceAll('limit ?', 'limit +?'));
     const entry = { statement, returnsRows: statement.columns().length > 0 };
     if (prepared.size >= MAX_PREPARED) prepared.clear();
@@ -242,4 +246,5 @@ function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unkno
   };
 }
 
+/** A statement that begins with "with" may write. */
 const isRead = (sql: string): boolean => /^\s*(select|pragma|explain)\b/i.test(sql);
