@@ -21,7 +21,7 @@ import { createLetterPage, type LetterPage } from '#server/http/letter-page.ts';
 import { addLoadShedding, type LoadLimits } from '#server/http/load-shedding.ts';
 import type { Release } from '#server/http/releases.ts';
 import { addSecurityHeaders } from '#server/http/security-headers.ts';
-import { serveSite, type Site } from '#server/http/static-files.ts';
+import { createSiteHandler, type SiteHandler } from '#server/http/static-files.ts';
 import {
   createIsProxy,
   createVisitorAddress,
@@ -82,7 +82,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
   const app = createFastify({ logger, visitorAddress, clock, sendError, basePath });
 
   addSecurityHeaders(app, config.secure);
-  let site: Site | null = null;
+  let site: SiteHandler | null = null;
   const fileAt = (url: string): string | null => site?.routeOf(url) ?? null;
   observeRequests(app, { onCompleted: metrics.requestCompleted, onPageSeen: funnel.pageSeen, fileAt });
   app.addHook('onSend', (request, reply, _payload, done) => {
@@ -110,7 +110,7 @@ export async function createHttp(service: HttpService, options: HttpOptions): Pr
       addHealthRoute(app, { ...service, sendError, isStopping });
       refuseOtherMethods(app, sendError, [...Object.values(API), ...otherUrls]);
       if (release !== null)
-        site = serveSite({
+        site = createSiteHandler({
           ...config,
           release,
           words: campaign.site,

@@ -1,4 +1,5 @@
-// Serves the files and pages of a release. Both are read into memory at the start, and PUBLIC_URL is filled into the pages.
+// Serves the files and pages of a release (one build in dist/). They are read into memory at the start, and PUBLIC_URL is filled
+// into the pages.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
@@ -15,10 +16,10 @@ import {
 } from '#server/http/security-headers.ts';
 import { createResource, sendResource, textResource, type Resource } from '#server/http/send-resource.ts';
 import { createChooseVariant, VARIANT_CACHE_CONTROL } from '#server/http/variant-choice.ts';
-import type { Site as SiteWords } from '#shared/campaign-schema.ts';
+import type { Site } from '#shared/campaign-schema.ts';
 import { orNull } from '#shared/or-null.ts';
 
-export type Site = {
+export type SiteHandler = {
   /** Names the file in the request log and metrics. */
   readonly routeOf: (url: string) => string | null;
   readonly respond: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
@@ -26,7 +27,7 @@ export type Site = {
 
 export type SiteParts = {
   readonly release: Release;
-  readonly words: Pick<SiteWords, 'noindex' | 'analytics'>;
+  readonly words: Pick<Site, 'noindex' | 'analytics'>;
   /** None, or at least two. */
   readonly variants: readonly string[];
   readonly publicUrl: string;
@@ -34,12 +35,12 @@ export type SiteParts = {
   readonly sendError: SendError;
 };
 
-export function serveSite(parts: SiteParts): Site {
+export function createSiteHandler(parts: SiteParts): SiteHandler {
   const { release, sendError } = parts;
   const { files, notFound, chooseVariant, headers } = readSite(parts);
-  const findOther = createFindInOtherReleases(release, files, { headers });
+  const findInOtherReleases = createOtherReleasesFinder(release, files, { headers });
   const find = (name: string, request: Pick<IncomingMessage, 'url' | 'headers'>): Resource | undefined =>
-    chooseVariant !== null && name === '' ? chooseVariant(request) : files.get(name);
+    chooseVariant !== null && name === HOME ? chooseVariant(request) : files.get(name);
 
   return {
     routeOf: (url) => {
@@ -52,13 +53,18 @@ export function serveSite(parts: SiteParts): Site {
       if (name !== null && !isRead && files.has(name))
         return sendError(reply.header('allow', 'GET, HEAD'), 'method-not-allowed');
       const file =
-        name !== null && isRead ? (find(name, request) ?? findOther(name, request.log)) : undefined;
+        name !== null && isRead ? (find(name, request) ?? findInOtherReleases(name, request.log)) : undefined;
       return file
         ? sendResource(request, reply, file, sendError)
         : sendResource(request, reply.code(404).header('x-robots-tag', 'noindex'), notFound, sendError);
     },
   };
 }
+
+type Files = ReadonlyMap<string, Resource>;
+
+/** The home page's name in Files. */
+const HOME = '';
 
 function fileNameIn(url: string): string | null {
   const [pathname = ''] = url.split('?', 1);
@@ -72,15 +78,16 @@ const HTML = 'text/html; charset=utf-8';
 
 function readSite({ release, words, variants, publicUrl, secure }: SiteParts) {
   const pagesFolder = path.join(release.folder, 'pages');
-  const unlisted = words.noindex && { 'x-robots-tag': 'noindex' };
-  const headers = { ...securityHeaders(secure), ...unlisted };
-  const counter = words.analytics && new URL(words.analytics.script).origin;
+  const robotsHeader = words.noindex && { 'x-robots-tag': 'noindex' };
+  const headers = { ...securityHeaders(secure), ...robotsHeader };
+  const analyticsOrigin = words.analytics && new URL(words.analytics.script).origin;
+  // The 404 page loads no analytics.
   const headersOf = (name: string): ResponseHeaders => ({
     ...securityHeaders(
       secure,
-      contentSecurityPolicy(release.inlineHashes, secure, name === '404.html' ? undefined : counter),
+      contentSecurityPolicy(release.inlineHashes, secure, name === '404.html' ? undefined : analyticsOrigin),
     ),
-    ...unlisted,
+    ...robotsHeader,
   });
   const page = (name: string, type: string, variant?: string): Resource =>
     textResource(
@@ -89,6 +96,7 @@ function readSite({ release, words, variants, publicUrl, secure }: SiteParts) {
         type,
         // With `no-cache`, a new build is visible immediately, and an unchanged page costs a 304.
         cacheControl: variant === undefined ? 'no-cache' : VARIANT_CACHE_CONTROL,
+        // By the tag, createChooseVariant recognises the variant that a browser has cached.
         etagPrefix: variant === undefined ? '' : `${variant}.`,
         headers: type === HTML ? headersOf(name) : headers,
       },
@@ -99,8 +107,9 @@ function readSite({ release, words, variants, publicUrl, secure }: SiteParts) {
   const otherPages = otherVariants.map((name) => [name, page(variantPage(name), HTML, name)] as const);
   const files: Files = new Map([
     ...readFiles(filesFolder(release.dist, release.name), { headers }),
-    ['', home],
+    [HOME, home],
     ['robots.txt', page('robots.txt', 'text/plain; charset=utf-8')],
+    // Missing with `noindex`.
     ...(existsSync(path.join(pagesFolder, 'sitemap.xml'))
       ? ([['sitemap.xml', page('sitemap.xml', 'application/xml; charset=utf-8')]] as const)
       : []),
@@ -119,14 +128,14 @@ function readSite({ release, words, variants, publicUrl, secure }: SiteParts) {
  * Finds files from other releases, for a page loaded before a restart or from another process. A requested name never becomes
  * a path.
  */
-function createFindInOtherReleases({ dist, name: own }: Release, ownFiles: Files, options: FileOptions) {
-  let knownReleases = '';
+function createOtherReleasesFinder({ dist, name: own }: Release, ownFiles: Files, options: FileOptions) {
+  let namesRead = '';
   let others: Files = new Map();
 
   function refresh(): void {
-    // Listing a small folder takes less time than passing the work to a thread.
+    // Runs for each unknown name, and blocks: listing a small folder takes less time than passing the work to a thread.
     const releases = releaseNames(dist).filter((release) => release !== own);
-    if (knownReleases === releases.join()) return;
+    if (releases.join() === namesRead) return;
     const found = new Map<string, Resource>();
     const newestFirst = releases.toReversed();
     for (const release of newestFirst) {
@@ -135,7 +144,7 @@ function createFindInOtherReleases({ dist, name: own }: Release, ownFiles: Files
         found.set(file, resource);
     }
     others = found;
-    knownReleases = releases.join();
+    namesRead = releases.join();
   }
 
   return (name: string, log: FastifyBaseLogger): Resource | undefined => {
@@ -148,8 +157,6 @@ function createFindInOtherReleases({ dist, name: own }: Release, ownFiles: Files
     return others.get(name);
   };
 }
-
-type Files = ReadonlyMap<string, Resource>;
 
 const COMPRESSED = [
   ['br', '.br'],
@@ -174,14 +181,14 @@ export function readFiles(
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, '/'));
   const names = new Set(all);
   const isCompressed = (name: string) =>
-    COMPRESSED.some(([, end]) => name.endsWith(end) && names.has(name.slice(0, -end.length)));
+    COMPRESSED.some(([, suffix]) => name.endsWith(suffix) && names.has(name.slice(0, -suffix.length)));
   const read = (name: string) => readFileSync(path.join(folder, name));
   return new Map(
     all
       .filter((name) => !isCompressed(name) && isWanted(name))
       .map((name) => {
-        const compressed = COMPRESSED.filter(([, end]) => names.has(name + end)).map(
-          ([encoding, end]) => [encoding, read(name + end)] as const,
+        const compressed = COMPRESSED.filter(([, suffix]) => names.has(name + suffix)).map(
+          ([encoding, suffix]) => [encoding, read(name + suffix)] as const,
         );
         const file = createResource({
           type: contentType(name),
