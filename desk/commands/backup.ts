@@ -10,7 +10,7 @@ import { secretFilesOf, wordFiles } from '#desk/commands/instance-files.ts';
 import {
   temporaryNameFor,
   cannotWrite,
-  requireFile,
+  resolveOutputFile,
   explainWriteErrors,
 } from '#desk/commands/output-file.ts';
 import { recordBackup } from '#desk/doctor/data-folder.ts';
@@ -47,7 +47,7 @@ ${examples('backup /backups/leads-$(date +%F).backup')}`,
     .action(async (file, { withoutSecrets = false }) => {
       const { config, database, folder, clock } = await desk.service();
       const source = sourceOf(config.database);
-      const target = await requireFile(file, 'a backup');
+      const target = await resolveOutputFile(file, 'a backup');
       if (config.database.engine === 'sqlite' && databaseFiles(realpathSync(source)).includes(target))
         throw cannotWrite(file, 'it is the database itself. Name another file.');
       const secretFiles = withoutSecrets ? [] : secretFilesOf({ config, folder, warnings: [] });

@@ -77,21 +77,21 @@ function textIn(files: readonly BackupFile[], wanted: string): string | undefine
   return file && Buffer.from(file.content).toString('utf8');
 }
 
-/** @param options with the settings after the restore */
+/** @param options settings: those after the restore */
 export function placesToRestore(
   files: readonly BackupFile[],
   {
     parts,
-    instance,
+    settings,
     campaignFolder,
-  }: { parts: ReadonlySet<Part>; instance: Settings; campaignFolder: string },
+  }: { parts: ReadonlySet<Part>; settings: Settings; campaignFolder: string },
 ): readonly PlaceToRestore[] {
   const filesNamed = (name: string) => files.filter((file) => file.name === name);
   const words = files.filter(({ name }) => name.startsWith(WORDS));
   const places: readonly (readonly [Kind, Part, string | null, readonly BackupFile[]])[] = [
-    ['secret', 'database', secretPlaceOf(instance), filesNamed(SECRET)],
-    ['settings', 'settings', path.join(instance.folder, '.env'), filesNamed(SETTINGS)],
-    ['dkim key', 'settings', dkimPlaceOf(instance), filesNamed(DKIM_KEY)],
+    ['secret', 'database', secretPlaceOf(settings), filesNamed(SECRET)],
+    ['settings', 'settings', path.join(settings.folder, '.env'), filesNamed(SETTINGS)],
+    ['dkim key', 'settings', dkimPlaceOf(settings), filesNamed(DKIM_KEY)],
     ['words', 'words', campaignFolder, words],
   ];
   return places.flatMap(([kind, part, target, content]) => {

@@ -9,7 +9,7 @@ import { jsonText } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { databaseFailure, fileOf, isInUse, readDeskInstance, type Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { temporaryNameFor, requireFile, explainWriteErrors } from '#desk/commands/output-file.ts';
+import { temporaryNameFor, resolveOutputFile, explainWriteErrors } from '#desk/commands/output-file.ts';
 import { counted } from '#desk/printable.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
@@ -129,7 +129,7 @@ async function toFile<Result>(
     throw new CommandFailure(
       'A database in memory is lost when the command ends. Name a file, such as file:./data/leads.db.',
     );
-  const filePath = await explainWriteErrors(file, () => requireFile(file, 'a database'));
+  const filePath = await explainWriteErrors(file, () => resolveOutputFile(file, 'a database'));
   for (const name of databaseFiles(filePath))
     if (existsSync(name)) throw new CommandFailure(`${name} already exists. Name a new file.`);
   const temporary = temporaryNameFor(filePath);

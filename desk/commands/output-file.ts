@@ -88,8 +88,8 @@ async function resolveFile(file: string): Promise<string | null> {
   return found.isFile() && !isOpenFile(file) ? realpath(file) : null;
 }
 
-/** @param what such as "a backup" */
-export async function requireFile(file: string, what: string): Promise<string> {
+/** Resolves the links of a file that may not exist yet. @param what such as "a backup" */
+export async function resolveOutputFile(file: string, what: string): Promise<string> {
   const target = await resolveFile(file);
   if (target !== null) return target;
   throw cannotWrite(file, `it is not a file, but ${what} must be one. Name a file.`);

@@ -1,4 +1,5 @@
-// Restores a backup. Everything is first tried on copies.
+// Restores a backup, which is a SQLite database with one more table for the settings, the secrets and the campaign's files.
+// Everything is first tried on staged copies.
 import {
   closeSync,
   createReadStream,
@@ -36,7 +37,7 @@ import {
   type PlaceToRestore,
 } from '#desk/commands/instance-files.ts';
 import { mustHaveNoOtherClients, toPostgres } from '#desk/commands/move.ts';
-import { temporaryNameFor, requireFile, explainWriteErrors } from '#desk/commands/output-file.ts';
+import { temporaryNameFor, resolveOutputFile, explainWriteErrors } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 import { deleteDeskAccess } from '#server/db/tables/desk-access.ts';
@@ -54,13 +55,14 @@ import { isoTime } from '#server/platform/time.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
 import { instanceFrom, type Instance } from '#server/startup/service.ts';
 
-const NAME_BACKUP = 'Name a file written by "backup".';
+const ASK_FOR_BACKUP = 'Name a file written by "backup".';
 const ADVICE = {
-  'no database': NAME_BACKUP,
+  'no database': ASK_FOR_BACKUP,
   newer: 'Restore it with that version, or name an older backup.',
   damaged: 'Use an older backup, or recover its data (docs/running.md).',
-  unfit: NAME_BACKUP,
+  unfit: ASK_FOR_BACKUP,
 } as const;
+/** The words are the campaign folder. */
 const PARTS = ['database', 'settings', 'words'] as const;
 
 export function addRestore(program: Command, desk: Desk): void {
@@ -82,32 +84,34 @@ passkeys again. Restore only files that you trust, because they contain settings
 ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2026-11-21.backup --only database --replace')}`,
     )
     .action(async (file, { only, replace = false }) => {
-      mustBeBackup(file);
+      mustBeCompleteFile(file);
       desk.progress(`Checking ${file} …`);
       const plan = await planRestore(file, { only, replace, now: desk.clock() });
       try {
-        const restored = await rehearse(desk, plan);
+        const restored = await stageAndTry(desk, plan);
         const kept = await applyPlan(desk, plan);
         noteResult(desk, plan, { restored, kept });
       } finally {
-        for (const one of [plan.databaseReplacement, ...plan.fileReplacements])
-          for (const name of one === null ? [] : databaseFiles(one.staged))
-            await rm(name, { force: true, recursive: true });
+        const replacements = [plan.databaseReplacement, ...plan.fileReplacements].filter(
+          (one) => one !== null,
+        );
+        for (const name of replacements.flatMap(({ staged }) => databaseFiles(staged)))
+          await rm(name, { force: true, recursive: true });
       }
     });
 }
 
-function mustBeBackup(file: string): void {
+function mustBeCompleteFile(file: string): void {
   const found = statOf(file);
-  if (found === undefined) throw new CommandFailure(`${file} does not exist. ${NAME_BACKUP}`);
-  if (!found.isFile()) throw new CommandFailure(`${file} is not a file. ${NAME_BACKUP}`);
-  if (found.size === 0) throw new CommandFailure(`${file} is empty. ${NAME_BACKUP}`);
+  if (found === undefined) throw new CommandFailure(`${file} does not exist. ${ASK_FOR_BACKUP}`);
+  if (!found.isFile()) throw new CommandFailure(`${file} is not a file. ${ASK_FOR_BACKUP}`);
+  if (found.size === 0) throw new CommandFailure(`${file} is empty. ${ASK_FOR_BACKUP}`);
   const real = realpathSync(file);
-  // Without its log, the file is outdated or contains half a change.
-  const rest = ['-wal', '-journal'].find((part) => (statOf(real + part)?.size ?? 0) > 0);
-  if (rest !== undefined)
+  // Without this file of SQLite's, the backup is outdated or contains half a change.
+  const log = ['-wal', '-journal'].find((suffix) => (statOf(real + suffix)?.size ?? 0) > 0);
+  if (log !== undefined)
     throw new CommandFailure(
-      `${file} is incomplete: its last changes are in ${real}${rest}. Merge the two files: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+      `${file} is incomplete: its last changes are in ${real}${log}. Merge the two files: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
     );
   // An unreadable file fails here, so later failures concern the copy.
   closeSync(openSync(file, 'r'));
@@ -118,9 +122,10 @@ const statOf = (file: string): Stats | undefined => statSync(file, { throwIfNoEn
 type Plan = {
   readonly file: string;
   readonly currentSettings: ReturnType<typeof readSettings>;
-  readonly restoredSettings: Settings;
+  /** The settings after the restore. */
+  readonly settingsAfter: Settings;
   readonly campaignFolder: string;
-  /** Null if the database is not restored. With PostgreSQL, the staged copy is only tried and read. */
+  /** Null if the database is not restored. With PostgreSQL, the staged copy is tried, and its rows are copied. */
   readonly databaseReplacement: Replacement | null;
   readonly fileReplacements: readonly FileReplacement[];
 };
@@ -133,36 +138,35 @@ async function planRestore(
 ): Promise<Plan> {
   const parts: ReadonlySet<Part> = new Set(only === undefined ? PARTS : [only]);
   const currentSettings = readSettings();
-  // The copy is checked again, because the settings that determine its place are in the file.
+  // Checked now, because its settings determine where the copy belongs. prepareDatabase checks the copy.
   const { files } = await mustBeFit(file, file);
-  const restoredSettings = readRestoredSettings(files, parts);
+  const settingsAfter = readSettingsAfter(files, parts);
   if (only !== undefined && !containsPart(files, only))
     throw new CommandFailure(
       `Nothing was changed, because ${file} contains no ${only}. Name another backup.`,
     );
-  if (parts.has('database')) mustHaveSecret(restoredSettings, secretIn(files), file);
-  const databasePlace = parts.has('database') ? await placeOfDatabase(restoredSettings, file) : null;
+  if (parts.has('database')) mustHaveSecret(settingsAfter, secretIn(files), file);
+  const databasePlace = parts.has('database') ? await prepareDatabasePlace(settingsAfter, file) : null;
   const campaignFolder = readCampaignFolder(settingsIn(files, parts));
-  const placesOfFiles = placesToRestore(files, { parts, instance: restoredSettings, campaignFolder });
+  const placesOfFiles = placesToRestore(files, { parts, settings: settingsAfter, campaignFolder });
   if (!replace)
     mustBeFree([
       ...placesOfFiles.map(({ place }) => place),
-      ...(databasePlace !== null && restoredSettings.config.database.engine === 'sqlite'
-        ? [databasePlace]
-        : []),
+      ...(databasePlace !== null && settingsAfter.config.database.engine === 'sqlite' ? [databasePlace] : []),
     ]);
   const time = isoTime(now).replaceAll(/[-:]|\..*/g, '');
   return {
     file,
     currentSettings,
-    restoredSettings,
+    settingsAfter,
     campaignFolder,
     databaseReplacement: databasePlace === null ? null : replacementOf(databasePlace, time),
     fileReplacements: placesOfFiles.map((one) => ({ ...one, ...replacementOf(one.place, time) })),
   };
 }
 
-async function rehearse(desk: Desk, plan: Plan): Promise<RestoredDatabase | null> {
+/** Stages everything and tries it. applyPlan then moves what was staged into place. */
+async function stageAndTry(desk: Desk, plan: Plan): Promise<RestoredDatabase | null> {
   const { file, currentSettings, databaseReplacement, fileReplacements } = plan;
   for (const one of fileReplacements) await explainWriteErrors(one.place, async () => stage(one, one.staged));
   const instance = trialInstance(plan);
@@ -170,9 +174,9 @@ async function rehearse(desk: Desk, plan: Plan): Promise<RestoredDatabase | null
     databaseReplacement === null
       ? null
       : await prepareDatabase(desk, { file, replacement: databaseReplacement, instance });
-  // A running site uses the current settings.
+  // Comes last, because the site could start meanwhile. A running site uses the current settings.
   if (currentSettings.type === 'settings') mustNotBeInUse(currentSettings.config.database);
-  mustNotBeInUse(plan.restoredSettings.config.database);
+  mustNotBeInUse(plan.settingsAfter.config.database);
   desk.signal.throwIfAborted();
   return restored;
 }
@@ -180,15 +184,16 @@ async function rehearse(desk: Desk, plan: Plan): Promise<RestoredDatabase | null
 /** @returns the replacements whose previous version was kept */
 async function applyPlan(
   desk: Desk,
-  { restoredSettings, databaseReplacement, fileReplacements }: Plan,
+  { settingsAfter, databaseReplacement, fileReplacements }: Plan,
 ): Promise<ReadonlySet<Replacement>> {
-  const { database } = restoredSettings.config;
+  const { database } = settingsAfter.config;
   const replacements =
     databaseReplacement !== null && database.engine === 'sqlite'
       ? [databaseReplacement, ...fileReplacements]
       : fileReplacements;
   const kept = new Set(replacements.filter(({ place }) => existsSync(place)));
-  await explainWriteErrors(restoredSettings.folder, () =>
+  // PostgreSQL is filled last. If that fails, everything is moved back.
+  await explainWriteErrors(settingsAfter.folder, () =>
     moveIntoPlace(replacements, async () => {
       if (databaseReplacement !== null && database.engine === 'postgres')
         await fillPostgres(desk, database, databaseReplacement);
@@ -199,12 +204,12 @@ async function applyPlan(
 
 function noteResult(
   desk: Desk,
-  { file, restoredSettings, databaseReplacement, fileReplacements }: Plan,
+  { file, settingsAfter, databaseReplacement, fileReplacements }: Plan,
   { restored, kept }: { restored: RestoredDatabase | null; kept: ReadonlySet<Replacement> },
 ): void {
   if (restored)
     desk.note(
-      `${sourceOf(restoredSettings.config.database)} was restored from ${file}, with ${describeContents(restored.contents)}.`,
+      `${sourceOf(settingsAfter.config.database)} was restored from ${file}, with ${describeContents(restored.contents)}.`,
     );
   if (databaseReplacement && kept.has(databaseReplacement))
     desk.note(`The previous database was kept as ${databaseReplacement.kept}.`);
@@ -215,15 +220,14 @@ function noteResult(
   if (!restored && fileReplacements.length === 0)
     desk.note('Nothing was changed, because everything is as in the backup.');
   if (fileReplacements.length > 0) desk.note('Build the site (npm run build) before you start it.');
-  if (restored?.hadAccess)
+  if (restored?.hadDeskAccess)
     desk.note(
       'Desk sessions, sign-ins and passkeys were not restored. Desk users must sign in with an e-mailed code and add their passkeys again.',
     );
   for (const warning of restored?.warnings ?? []) desk.note(`Warning: ${warning}`);
 }
 
-/** Returns the settings after the restore. */
-function readRestoredSettings(files: readonly BackupFile[], parts: ReadonlySet<Part>): Settings {
+function readSettingsAfter(files: readonly BackupFile[], parts: ReadonlySet<Part>): Settings {
   const restored = settingsIn(files, parts);
   const settings = readSettings(restored);
   if (settings.type === 'settings') return settings;
@@ -235,7 +239,7 @@ function readRestoredSettings(files: readonly BackupFile[], parts: ReadonlySet<P
   );
 }
 
-/** A restored secret file would be ignored, because APP_SECRET replaces it. */
+/** If APP_SECRET is set, it must contain the backup's secret, because a restored secret file would be ignored. */
 function mustHaveSecret({ config: { appSecrets } }: Settings, secret: string | null, file: string): void {
   if (secret === null || appSecrets.length === 0 || appSecrets.includes(secret)) return;
   throw new CommandFailure(
@@ -243,15 +247,18 @@ function mustHaveSecret({ config: { appSecrets } }: Settings, secret: string | n
   );
 }
 
-/** A backup for PostgreSQL is tried as a file, too. */
-async function placeOfDatabase({ config: { database }, folder }: Settings, file: string): Promise<string> {
+/** Returns the place of the database and creates its folder. For PostgreSQL, the copy is only staged there. */
+async function prepareDatabasePlace(
+  { config: { database }, folder }: Settings,
+  file: string,
+): Promise<string> {
   const name = database.engine === 'sqlite' ? fileOf(database) : path.join(folder, 'data', 'restored.db');
   const [found, current] = [statOf(file), statOf(name)];
   if (found?.dev === current?.dev && found?.ino === current?.ino)
-    throw new CommandFailure(`${file} is the database itself. ${NAME_BACKUP}`);
+    throw new CommandFailure(`${file} is the database itself. ${ASK_FOR_BACKUP}`);
   // A new machine may not have this folder.
   await explainWriteErrors(name, async () => makePrivateFolder(path.dirname(name)));
-  return requireFile(name, 'a database');
+  return resolveOutputFile(name, 'a database');
 }
 
 function mustBeFree(places: readonly string[]): void {
@@ -269,14 +276,14 @@ const replacementOf = (place: string, time: string): Replacement => ({
 });
 
 /** Returns the instance after the restore, but with the staged files. */
-function trialInstance({ restoredSettings, campaignFolder, fileReplacements }: Plan): Instance {
+function trialInstance({ settingsAfter, campaignFolder, fileReplacements }: Plan): Instance {
   const ofKind = (wanted: PlaceToRestore['kind']) => fileReplacements.find(({ kind }) => kind === wanted);
   const secret = ofKind('secret')?.files[0];
   const privateKeyFile = ofKind('dkim key')?.staged;
-  const { config } = restoredSettings;
+  const { config } = settingsAfter;
   const { mail } = config;
   const trialSettings = {
-    ...restoredSettings,
+    ...settingsAfter,
     type: 'settings' as const,
     config: {
       ...config,
@@ -313,14 +320,14 @@ async function mustBeFit(copy: string, file: string): Promise<Fit> {
   const unexpected = unexpectedName(inspection.files);
   if (unexpected !== undefined)
     throw new CommandFailure(
-      `${file} contains a file with an unexpected name (${printable(unexpected)}). ${NAME_BACKUP}`,
+      `${file} contains a file with an unexpected name (${printable(unexpected)}). ${ASK_FOR_BACKUP}`,
     );
   return inspection;
 }
 
 type RestoredDatabase = {
   readonly contents: Fit;
-  readonly hadAccess: boolean;
+  readonly hadDeskAccess: boolean;
   readonly warnings: readonly string[];
 };
 
@@ -349,8 +356,8 @@ async function prepareDatabase(
 }
 
 /**
- * Opens the service on the copy as the next start would, so a wrong secret or a full disk fails before anything changes. Deletes the desk's
- * sessions and passkeys, because someone with write access to the backup could have planted them.
+ * Migrates the copy by opening the service on it, as the next start would, so a wrong secret or a full disk fails before anything
+ * changes. Deletes the desk's sessions and passkeys, because someone with write access to the backup could have planted them.
  */
 async function migrateCopy(
   desk: Desk,
@@ -362,7 +369,7 @@ async function migrateCopy(
     const { warnings, close } = await desk.service(copy, instance);
     await close();
     const deleted = await deleteDeskAccess(copy.db, { except: [] });
-    return { warnings, hadAccess: deleted > 0 };
+    return { warnings, hadDeskAccess: deleted > 0 };
   } finally {
     await copy.close();
   }
