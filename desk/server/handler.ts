@@ -1,12 +1,12 @@
 import type { InputOf, OutputOf } from '#desk/endpoints/endpoint.ts';
-import type { Actor, LogAction } from '#desk/audit-log/audit-log.ts';
+import type { Actor, LogForActor } from '#desk/audit-log/audit-log.ts';
 import type { Service } from '#server/startup/service.ts';
 
 export type DeskContext = {
   readonly service: Service;
   readonly actor: Actor;
-  /** Adds a line to the audit log, before data leaves the desk: if logging fails, so does the response. */
-  readonly log: LogAction;
+  /** Adds an entry to the audit log, before data leaves the desk: if logging fails, so does the response. */
+  readonly log: LogForActor;
   readonly signal: AbortSignal;
   readonly dnsServers?: readonly string[] | undefined;
 };

@@ -1,6 +1,6 @@
 // Counts attempts to sign in, and warns the operator about repeated wrong ones. The statements are the same for everyone, so timing does not
 // reveal who is in DESK_PEOPLE.
-import { logRefusal } from '#desk/audit-log/audit-log.ts';
+import { logRefusedSignIn } from '#desk/audit-log/audit-log.ts';
 import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { countInSlidingWindowsUpTo, countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';
 import { queueNotice } from '#server/mail/templates/notice-mail.ts';
@@ -58,7 +58,7 @@ export async function recordWrongAttempt(
       [{ limit: email === null ? notedOfStrangers : Number.MAX_SAFE_INTEGER, windowMs }],
       now,
     );
-    if (tooMany === null) await logRefusal(tx, { email, from, details: attempt.with, at: now });
+    if (tooMany === null) await logRefusedSignIn(tx, { email, from, details: attempt.with, at: now });
     const count = await countInWindow(tx, wrongAttemptsKey(service, email), inARowMs, now);
     if (email === null || count !== attemptsInARow) return;
     await queueNotice(tx, {

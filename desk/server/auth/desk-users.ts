@@ -1,7 +1,7 @@
 // Identifies the user of a request, checks the role, and writes actions to the audit log.
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 
-import { AT_THE_MACHINE, logAction, type Actor, type LogAction } from '#desk/audit-log/audit-log.ts';
+import { AT_THE_MACHINE, logAction, type Actor, type LogForActor } from '#desk/audit-log/audit-log.ts';
 import type { Needs, Role } from '#desk/endpoints/endpoint.ts';
 import type { DeskCookies } from '#desk/server/auth/desk-cookies.ts';
 import type { Link } from '#desk/server/auth/link.ts';
@@ -25,7 +25,7 @@ type SignedIn = { readonly session: OpenSession; readonly role: Role };
 type AuthContext = DeskContext &
   SignedIn & {
     /** Like `log`, but for completed actions: if logging fails, the error is logged and the response still succeeds. */
-    readonly logDone: LogAction;
+    readonly logDone: LogForActor;
     readonly sessions: Sessions;
   };
 
@@ -78,9 +78,9 @@ export function createDeskUsers(
 
   const auditFor: DeskUsers['auditFor'] = (request, email) => {
     const actor: Actor = { who: email ?? AT_THE_MACHINE, from: ipAddressOf(request) };
-    const log: LogAction = (action, about, details) =>
+    const log: LogForActor = (action, about, details) =>
       logAction(service, { ...actor, action, about, details });
-    const logDone: LogAction = (action, ...more) =>
+    const logDone: LogForActor = (action, ...more) =>
       log(action, ...more).catch((error: unknown) =>
         service.logger.error(
           { err: error, action },
