@@ -8,7 +8,7 @@ import { collectStaticMarkup } from '#web/frame/static-part.tsx';
 import { loadLaterStages } from '#web/later-stages/load-later-stages.ts';
 import { adoptStyles } from '#web/styles/adopt-styles.ts';
 import { appStyles } from '#web/styles/app-styles.ts';
-import { formStageState, initialStageState } from '#web/use-stage.ts';
+import { openFormStage, initialStageState } from '#web/use-stage.ts';
 import { noteFirstTouch } from '#web/first-touch.ts';
 
 const LATER_STAGES_WITHIN_MS = 1_000;
@@ -34,7 +34,7 @@ export async function start(pressed?: HTMLButtonElement): Promise<boolean> {
   const opensForm = initial.stage === 'landing' && isPrerenderedAction(action);
   if (opensForm) {
     saveReturnPoint({ action, top: pressed?.getBoundingClientRect().top ?? 0 });
-    initial = formStageState();
+    initial = openFormStage();
   }
   const landing = initial.stage === 'landing' && root.hasChildNodes();
   // Hidden elements cannot take the focus.

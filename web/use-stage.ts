@@ -7,10 +7,10 @@ import { keepEntry } from '#web/kept-entry.ts';
 import { INITIAL_STATE, stageReducer, type Stage, type StageEvent, type StageState } from '#web/stage.ts';
 import { goTo } from '#web/ui/go-to.ts';
 
-/** The build checks that links such as "#questions" lead to a section of the landing page. */
-const LINKS = [...site.footerLinks, site.readOn];
+/** The operator's links, below the page and after the article. The build checks that one such as "#questions" leads to a section. */
+const SITE_LINKS = [...site.footerLinks, site.readOn];
 
-/** Returns the landing page, or after a reload the previous stage. The server restores code screens (verification/restoring.tsx). */
+/** Returns and stores the history entry's stage, at first the landing page. The server restores code screens (verification/restoring.tsx). */
 export function initialStageState(): StageState {
   const entry = readEntry(history.state);
   // From now on, an entry without a stage comes from a link within the page.
@@ -18,7 +18,7 @@ export function initialStageState(): StageState {
   return stageReducer(INITIAL_STATE, { type: 'history moved', ...entry });
 }
 
-export function formStageState(): StageState {
+export function openFormStage(): StageState {
   const next = stageReducer(INITIAL_STATE, { type: 'call to action pressed' });
   history.pushState(entryOf(next), '');
   return next;
@@ -26,15 +26,17 @@ export function formStageState(): StageState {
 
 export function useStage(initial: StageState) {
   const [state, dispatch] = useReducer(stageReducer, initial);
+  // Whether the stage has changed. If so, the landing page restores its focus and scroll position (useReturnFocus).
   const moved = useRef(false);
-  // Responses change the current state, not the one at the time of the request.
+  // For handlers of responses, which may have been created in an earlier state.
   const latest = useRef(state);
   useEffect(() => {
     latest.current = state;
+    // Code screens and articles survive a failed reload (kept-entry.ts).
     keepEntry(state.stage === 'verification' || state.stage === 'content' ? entryOf(state) : null);
   }, [state]);
 
-  // The event of a fade that has not begun. It is applied before any later event, which the fade would otherwise undo.
+  // The event that a fade applies once it begins. A later event applies it first, or the fade would undo the later event.
   const pendingEvent = useRef<StageEvent | null>(null);
   const applyPending = () => {
     const event = pendingEvent.current;
@@ -45,14 +47,16 @@ export function useStage(initial: StageState) {
   const onPopState = useEffectEvent((event: PopStateEvent) => {
     applyPending();
     if (event.state === null) {
-      // A link such as "#" adds an entry within the same stage. Only the landing page has the sections of the operator's links.
+      // A link within the page was pressed. The sections of the operator's links exist only on the landing page, which is
+      // rendered first if another stage is shown.
       const section = () => document.getElementById(location.hash.slice(1));
-      const leadsToLanding = LINKS.some((link) => link?.href === location.hash) && section() === null;
+      const leadsToLanding = SITE_LINKS.some((link) => link?.href === location.hash) && section() === null;
       if (leadsToLanding) {
-        // Otherwise, the landing page would scroll to its top.
+        // Otherwise, useReturnFocus would scroll.
         moved.current = false;
         flushSync(() => dispatch({ type: 'history moved', stage: 'landing' }));
       }
+      // flushSync has also run the effect that sets `latest`.
       history.replaceState(entryOf(latest.current), '');
       const target = leadsToLanding ? section() : null;
       if (target) goTo(target);
@@ -70,16 +74,16 @@ export function useStage(initial: StageState) {
     applyPending();
     const current = latest.current;
     const next = stageReducer(current, event);
+    const isSameStage = next.stage === current.stage;
     // Nobody needs to return to a used code screen, so the article replaces it.
-    const inPlace =
-      next.stage === current.stage || event.type === 'code verified' || event.type === 'restored';
-    if (inPlace) history.replaceState({ ...(history.state as object | null), ...entryOf(next) }, '');
+    const replacesEntry = isSameStage || event.type === 'code verified' || event.type === 'restored';
+    if (replacesEntry) history.replaceState({ ...(history.state as object | null), ...entryOf(next) }, '');
     else history.pushState(entryOf(next), '');
     moved.current = true;
     // Set before the fade, so a second press sees the new stage.
     latest.current = next;
     // A fade would prolong the wait for the article.
-    if (next.stage === current.stage || next.stage === 'content') dispatch(event);
+    if (isSameStage || next.stage === 'content') dispatch(event);
     else {
       pendingEvent.current = event;
       withTransition(applyPending);
@@ -100,20 +104,21 @@ function readEntry(state: unknown): HistoryEntry {
 
 const isStage = (value: unknown): value is Stage => typeof value === 'string' && STAGES.includes(value);
 
+/** While a code screen is being restored, the state contains only the challenge's ID. */
 const entryOf = (state: StageState): HistoryEntry => ({
   stage: state.stage,
   challengeId: state.waiting?.challenge.id ?? ('challengeId' in state ? state.challengeId : null),
 });
 
 /**
- * Changes the stage with a fade, unless the browser lacks view transitions or the visitor prefers reduced motion. Use it only for presses:
- * on Back and Forward, browsers restore the scroll position themselves.
+ * Runs an update with a fade, unless the browser lacks view transitions or the visitor prefers reduced motion. Only for presses, because on
+ * Back and Forward, browsers restore the scroll position themselves.
  */
 function withTransition(update: () => void): void {
   if (
     !('startViewTransition' in document) ||
     matchMedia('(prefers-reduced-motion:reduce)').matches ||
-    // An early press, replayed by boot.ts, has waited long enough.
+    // boot.ts is replaying the press of a busy button, for which the visitor has waited long enough.
     document.querySelector('[aria-busy]') !== null
   ) {
     update();

@@ -79,7 +79,7 @@ export function LandingStage({ onCallToAction, hasMoved }: LandingStageProps) {
   );
 }
 
-type CallToAction = {
+type CallToActionProps = {
   readonly buttonRef: RefObject<HTMLButtonElement | null>;
   readonly onCallToAction: () => void;
 };
@@ -93,7 +93,7 @@ function Hero({
   headlineRef,
   buttonRef,
   onCallToAction,
-}: CallToAction & { readonly headlineRef: RefObject<HTMLHeadingElement | null> }) {
+}: CallToActionProps & { readonly headlineRef: RefObject<HTMLHeadingElement | null> }) {
   const { badge, headline, subtext, button, trustLines, imageAlt } = landing.hero;
   return (
     <section className={styles.hero} aria-labelledby="headline">
@@ -137,7 +137,7 @@ function WithoutScript() {
   );
 }
 
-function Closing({ buttonRef, onCallToAction }: CallToAction) {
+function Closing({ buttonRef, onCallToAction }: CallToActionProps) {
   const { title, text, button, note } = landing.closing;
   return (
     <section className={styles.closing} aria-labelledby="closing">
