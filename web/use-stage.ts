@@ -74,16 +74,16 @@ export function useStage(initial: StageState) {
     applyPending();
     const current = latest.current;
     const next = stageReducer(current, event);
-    const isSameStage = next.stage === current.stage;
     // Nobody needs to return to a used code screen, so the article replaces it.
-    const replacesEntry = isSameStage || event.type === 'code verified' || event.type === 'restored';
+    const replacesEntry =
+      next.stage === current.stage || event.type === 'code verified' || event.type === 'restored';
     if (replacesEntry) history.replaceState({ ...(history.state as object | null), ...entryOf(next) }, '');
     else history.pushState(entryOf(next), '');
     moved.current = true;
     // Set before the fade, so a second press sees the new stage.
     latest.current = next;
     // A fade would prolong the wait for the article.
-    if (isSameStage || next.stage === 'content') dispatch(event);
+    if (next.stage === current.stage || next.stage === 'content') dispatch(event);
     else {
       pendingEvent.current = event;
       withTransition(applyPending);

@@ -165,7 +165,7 @@ async function planRestore(
   };
 }
 
-/** Stages everything and tries it. applyPlan then moves what was staged into place. */
+/** Stages everything and tries it. applyPlan then moves the staged files into place. */
 async function stageAndTry(desk: Desk, plan: Plan): Promise<RestoredDatabase | null> {
   const { file, currentSettings, databaseReplacement, fileReplacements } = plan;
   for (const one of fileReplacements) await explainWriteErrors(one.place, async () => stage(one, one.staged));

@@ -17,7 +17,7 @@ export type MailJob = Job<'outbox'>;
 
 export const SMTP_CONNECTIONS = 5;
 
-/** The two lanes to which a mail belongs: the requesting network (see networkOf), and the recipient's lower-case domain. */
+/** A mail's two lanes: the requesting network (see networkOf), and the recipient's lower-case domain. */
 export type Lanes = { readonly network: string; readonly domain: string };
 
 export const lanesOf = (network: string, recipient: string): Lanes => ({
@@ -109,7 +109,7 @@ export type Turn =
 
 /**
  * Finds the turn of a new mail: one step after the last mail of each lane, but no later than a code may wait, so every mail is
- * sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: if a code lives 60 s, it may wait
+ * sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: a code that lives 60 s may wait
  * 15 s; at 5 mails a second, 76 of 400 simultaneous forms get 202 and the others 503.
  */
 export async function findTurn(
@@ -187,7 +187,7 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
 }
 
 /**
- * If mail of so many networks is deferred (waiting for another attempt), our mail server probably accepts only a few mails at a
+ * When so many networks have deferred mail (waiting for another attempt), our mail server probably accepts only a few mails at a
  * time, so deferred mail delays new mail. For fewer, recipients' servers are the likelier reason. The number is an estimate, not
  * a measurement.
  */
@@ -215,8 +215,8 @@ const queuedByNetwork = (db: Db, domain: string, now: number) =>
     .execute();
 
 /**
- * Counts the due mails before a new one. If n mails of its own network are due, at most n + 1 of each other network go first:
- * with 20 mails from A, 1 from B and none from its own network, 2 are ahead.
+ * Counts the due mails before a new one. If n mails of its network are due, at most n + 1 of each other network go first:
+ * with 20 mails from A, 1 from B and none from its network, 2 are ahead.
  */
 function dueAhead(
   networks: readonly { readonly network: string | null; readonly due: number }[],

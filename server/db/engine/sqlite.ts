@@ -134,7 +134,7 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonito
 
   function rejectLate(pending: PendingQuery): void {
     const error = sqliteError(SQLITE_BUSY, 'The database was locked for too long.');
-    // Without a lock by another process, the query has waited for a slow transaction of this one, which is no fault.
+    // If no other process has locked the file, the query has only waited for a slow transaction, and no write has failed.
     if (pending.kind !== 'read' && retryTimer !== null) writeMonitor.failed(error);
     queue = queue.filter((other) => other !== pending);
     pending.reject(error);
