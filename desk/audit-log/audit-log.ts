@@ -120,14 +120,14 @@ const rowOf = ({ who, action, about, details = '', from }: NewEntry, at: number)
 /** Orders entries of the same millisecond. */
 const microseconds = (): number => Math.floor(performance.now() * 1_000) % 2 ** 31;
 
-export const commandLineActor = (): Actor => ({ who: COMMAND_LINE, from: sshClientOrHostname(process.env) });
+export const cliActor = (): Actor => ({ who: COMMAND_LINE, from: sshClientOrHostname(process.env) });
 
 export const logCommand = (
   service: LogParts,
   action: DeskAction,
   about: string | null,
   details?: string,
-): Promise<void> => logAction(service, { ...commandLineActor(), action, about, details });
+): Promise<void> => logAction(service, { ...cliActor(), action, about, details });
 
 const sshClientOrHostname = ({ SSH_CONNECTION: ssh }: NodeJS.ProcessEnv): string =>
   ssh?.split(' ', 1)[0] || hostname();

@@ -15,7 +15,7 @@ import type { ExcludingStatus } from '#desk/import/mail-status.ts';
 import { isGarbled, type DroppedAnswer, type FoundPerson } from '#desk/import/read-person.ts';
 import { readPeople, describeHeadings, type PeopleFile } from '#desk/import/read-people.ts';
 import { listedUpTo, printable, counted } from '#desk/printable.ts';
-import { changeAndLog, commandLineActor } from '#desk/audit-log/audit-log.ts';
+import { changeAndLog, cliActor } from '#desk/audit-log/audit-log.ts';
 import { headingKey } from '#shared/import-headings.ts';
 import { NAME_MAX_LENGTH, NAME_MIN_LENGTH } from '#shared/lengths-and-resend.ts';
 import { isSingleLine } from '#shared/typed-input.ts';
@@ -118,7 +118,7 @@ ${examples('import mailchimp.csv --consent-source "Mailchimp, double opt-in, 202
         const fileName = path.basename(file);
         const written = dryRun
           ? await countImport(database.db, batch)
-          : await changeAndLog(service, commandLineActor(), async (tx, log) => {
+          : await changeAndLog(service, cliActor(), async (tx, log) => {
               const done = await importPeople(tx, batch, { consentSource, fileName, now });
               // Logged with the first batch, because the import may be stopped before the last one.
               if (done.imported > 0 && counts.imported === 0) await log('imported', null, 'import');

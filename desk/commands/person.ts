@@ -1,7 +1,7 @@
 // Commands about one person.
 import type { Command } from '@commander-js/extra-typings';
 
-import { changePerson, commandLineActor, logCommand } from '#desk/audit-log/audit-log.ts';
+import { changePerson, cliActor, logCommand } from '#desk/audit-log/audit-log.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import { jsonText } from '#desk/commands/print.ts';
 import type { Desk } from '#desk/commands/command.ts';
@@ -89,17 +89,12 @@ export function addCorrect(program: Command, desk: Desk): void {
       if (fields.length === 0 && answerChanges.length === 0)
         throw new CommandFailure('Nothing to correct. Use --name, --company or --answer.', 2);
       const service = await desk.service();
-      const corrected = await changePerson(
-        service,
-        commandLineActor(),
-        { email },
-        async (tx, _email, log) => {
-          const answers = answerChanges.map(readChange);
-          const { before, after } = await correctAnswers(tx, service, { email, ...changes, answers });
-          await log('corrected', email, 'correct');
-          return `${email}: ${describeAnswers(before)} → ${describeAnswers(after)}`;
-        },
-      );
+      const corrected = await changePerson(service, cliActor(), { email }, async (tx, _email, log) => {
+        const answers = answerChanges.map(readChange);
+        const { before, after } = await correctAnswers(tx, service, { email, ...changes, answers });
+        await log('corrected', email, 'correct');
+        return `${email}: ${describeAnswers(before)} → ${describeAnswers(after)}`;
+      });
       await desk.print(`${printable(corrected!.replaceAll('\n', ' '))}\n`);
     });
 }
@@ -124,7 +119,7 @@ export function addSendGuide(program: Command, desk: Desk): void {
     .action(async (typed) => {
       const email = readEmail(typed);
       const service = await desk.service();
-      const outcome = await changePerson(service, commandLineActor(), { email }, async (tx, _email, log) => {
+      const outcome = await changePerson(service, cliActor(), { email }, async (tx, _email, log) => {
         const queued = await sendGuideTo(tx, service, email);
         if (queued === 'queued') await log('sent-guide', email, 'send-guide');
         return queued;
@@ -159,7 +154,7 @@ export function addErase(program: Command, desk: Desk): void {
       if (!agreed) {
         throw new CommandFailure('Nothing was erased. Answer "y" when asked, or use --yes.');
       }
-      const erasure = await erasePerson(service, commandLineActor(), { email }, { details: () => 'erase' });
+      const erasure = await erasePerson(service, cliActor(), { email }, { details: () => 'erase' });
       const { counts, failures, advice } = erasure!;
       const { mailFiles, ...erased } = counts;
       // Printed last, because the program that reads the output may have quit.

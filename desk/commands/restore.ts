@@ -1,5 +1,4 @@
-// Restores a backup, which is a SQLite database with one more table for the settings, the secrets and the campaign's files.
-// Everything is first tried on staged copies.
+// Restores a backup: a SQLite database with one more table, for settings, secrets and campaign files. Tries everything on copies.
 import {
   closeSync,
   createReadStream,

@@ -20,7 +20,7 @@ import {
   removeSuppressions,
   type GivenReason,
 } from '#desk/people/suppress.ts';
-import { changePerson, commandLineActor, logCommand } from '#desk/audit-log/audit-log.ts';
+import { changePerson, cliActor, logCommand } from '#desk/audit-log/audit-log.ts';
 import { listedUpTo, printableLines, counted } from '#desk/printable.ts';
 import { formatMinute } from '#desk/shown-time.ts';
 import type { Db } from '#server/db/engine/connect.ts';
@@ -65,7 +65,7 @@ function addAdd(suppress: Command, desk: Desk): void {
     .action(async (typed, { reason, note }) => {
       const email = readEmail(typed);
       const service = await desk.service();
-      const isNew = await changePerson(service, commandLineActor(), { email }, async (tx, _email, log) => {
+      const isNew = await changePerson(service, cliActor(), { email }, async (tx, _email, log) => {
         const added = await suppressAddress(tx, service, { email, reason, note: note ?? null });
         if (added) await log('suppressed', email, `suppress add, reason: ${reason}`);
         return added;
@@ -109,7 +109,7 @@ function addRemove(suppress: Command, desk: Desk): void {
           `Nothing was changed. You noted that ${email} unsubscribed (${describeSuppressions([noted], service.config)}). To undo this, answer "y" when asked, or use --yes.`,
         );
       await sealBeforeRemoval(service, { note, signal: desk.signal });
-      const outcome = await changePerson(service, commandLineActor(), { email }, async (tx, _email, log) => {
+      const outcome = await changePerson(service, cliActor(), { email }, async (tx, _email, log) => {
         const result = await removeSuppressions(tx, service, { email, removable: toRemove, note });
         await log('unsuppressed', email, 'suppress remove');
         return result;
@@ -218,19 +218,14 @@ ${examples('suppress import unsubscribed.csv --reason unsubscribed')}`,
           seen.add(entry);
           continue;
         }
-        const outcome = await changePerson(
-          service,
-          commandLineActor(),
-          { email },
-          async (tx, _email, log) => {
-            // Checked with the address locked, because the person may be verifying at this moment.
-            if (await hasVerifiedSince(tx)) return 'verified since';
-            if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return 'known';
-            // Logged with the first entry, because the import may be stopped before the last one.
-            if (suppressed.length === 0) await log('suppressed', null, 'suppress import');
-            return 'suppressed';
-          },
-        );
+        const outcome = await changePerson(service, cliActor(), { email }, async (tx, _email, log) => {
+          // Checked with the address locked, because the person may be verifying at this moment.
+          if (await hasVerifiedSince(tx)) return 'verified since';
+          if (!(await suppressAddress(tx, service, { email, reason, note: null }))) return 'known';
+          // Logged with the first entry, because the import may be stopped before the last one.
+          if (suppressed.length === 0) await log('suppressed', null, 'suppress import');
+          return 'suppressed';
+        });
         if (outcome === 'suppressed') suppressed.push(email);
         if (outcome === 'verified since') verifiedSince.push(email);
         desk.progress(`${suppressed.length} of ${toSuppress.length} …`);

@@ -4,7 +4,7 @@ import { jsonText, printList } from '#desk/commands/print.ts';
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { Desk } from '#desk/commands/command.ts';
 import { examples, JSON_OPTION } from '#desk/commands/help.ts';
-import { changeAndLog, commandLineActor } from '#desk/audit-log/audit-log.ts';
+import { changeAndLog, cliActor } from '#desk/audit-log/audit-log.ts';
 import { formatMinute } from '#desk/shown-time.ts';
 import { shownEvents } from '#desk/webhooks/events.ts';
 import { counted } from '#desk/printable.ts';
@@ -60,7 +60,7 @@ function addRetry(webhooks: Command, desk: Desk): void {
       if (ids.length > 0 === (all === true))
         throw new CommandFailure('Name IDs from "webhooks list", or use --all.', 2);
       const service = await desk.service();
-      const revived = await changeAndLog(service, commandLineActor(), async (tx, log) => {
+      const revived = await changeAndLog(service, cliActor(), async (tx, log) => {
         const count = await reviveEvents(tx, { ids: all ? null : ids, now: service.clock() });
         if (count > 0) await log('retried-webhooks', null, 'webhooks retry');
         return count;

@@ -1,5 +1,4 @@
-// Serves the files and pages of a release (one build in dist/). They are read into memory at the start, and PUBLIC_URL is filled
-// into the pages.
+// Serves the files and pages of a release (one build in dist/) from memory, with PUBLIC_URL filled into the pages.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';

@@ -187,9 +187,9 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
 }
 
 /**
- * When so many networks have deferred mail (waiting for another attempt), our mail server probably accepts only a few mails at a
- * time, so deferred mail delays new mail. For fewer, recipients' servers are the likelier reason. The number is an estimate, not
- * a measurement.
+ * If at least this many networks have deferred mail (waiting for another attempt), our mail server probably accepts only a few
+ * mails at a time, so deferred mail delays new mail. For fewer, recipients' servers are the likelier reason. The number is an
+ * estimate, not a measurement.
  */
 const MANY_DEFERRED_NETWORKS = 50;
 
