@@ -68,7 +68,7 @@ it('npm run build first reports that a campaign with mistakes changes nothing', 
       assert.deepEqual(build(), [`The site was not built. ${correct}`, mistake]);
       const release = path.join(dist, 'releases', '2026-01-01T00-00-00.000Z-00000000');
       mkdirSync(release, { recursive: true });
-      writeFileSync(path.join(release, 'release.json'), '{}');
+      writeFileSync(path.join(release, 'release.json'), '{"builtFrom":{}}');
       assert.deepEqual(build(), [
         `Nothing was changed: the site goes on with the words of its last build. ${correct}`,
         mistake,
