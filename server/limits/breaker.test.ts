@@ -6,6 +6,7 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import { v7 as uuid } from 'uuid';
 
 import { createBreaker } from '#server/limits/breaker.ts';
+import { countByDomain } from '#server/limits/recipients.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
 import {
@@ -356,6 +357,17 @@ onEachEngine('list-bomb breaker', ({ test, both }) => {
     await assert.rejects(breaker.admitWithoutProof('192.0.2.1'), /A part of the check failed/);
     assert.equal(await breaker.admitWithoutProof('192.0.2.1'), false);
   });
+});
+
+it('a few entered codes do not hide the many unconfirmed recipients of the same network', () => {
+  const codes = Array.from({ length: 105 }, (_, index) => ({
+    email: `recipient-${index}@example.com`,
+    client_address: '192.0.2.1',
+    used_at: index < 5 ? 1 : null,
+  }));
+  const [counts] = countByDomain(codes, (code) => code.client_address).values();
+  assert.equal(counts?.unconfirmed.toFixed(2), '5.00');
+  assert.equal(counts?.confirmed.toFixed(2), '0.25');
 });
 
 it('a proof of work is refused if forged, altered, late or malformed', () =>
