@@ -27,9 +27,10 @@ export type ReportOutcome =
   /** The report isn't stored, because nothing is stored about the e-mail address. */
   | 'unknown';
 
+/** Identifies a call of a mail provider, so it is accepted only once. */
 export type SingleUseKey = {
   readonly key: string;
-  /** When the call becomes too old to be accepted. */
+  /** From then on, the call is refused as too old anyway. */
   readonly until: number;
 };
 
@@ -81,7 +82,7 @@ async function acceptOne(
 ): Promise<ReportOutcome> {
   const { secrets, webhooks } = parts;
   const email = normaliseEmail(reported);
-  // A report from a fast clock must not outlast a later verification.
+  // A report dated in the future would seem newer than a verification that comes after it.
   const happenedAt = Math.min(reportedAt, now);
   const lead = await findLead(tx, email);
   if (lead === undefined && !(await idsOfContacts(tx, [email])).has(email)) return 'unknown';

@@ -81,7 +81,7 @@ export async function verifyCode(
 
   const attempt = await db.transaction().execute((tx) => consumeAttempt(tx, email, visitor, now, parts));
   if (attempt.type === 'refused') return attempt;
-  // Always takes the time of comparing MAX_ACCEPTED_CODES, so timing doesn't reveal how many codes exist.
+  // Takes at least the time of comparing MAX_ACCEPTED_CODES, so timing doesn't reveal whether the e-mail address has codes.
   const code = findCode(parts.secrets, attempt.candidates, digits, MAX_ACCEPTED_CODES);
   if (code === null) {
     // `wrong_attempts` includes this attempt. After the last one, other browsers must not continue to guess these codes.
@@ -93,9 +93,9 @@ export async function verifyCode(
   }
   return withEmailLocked(db, email, async (tx) => {
     const outcome = await completeByCode(tx, code, attempt, visitor, now, parts);
-    // A right code costs no attempt. completeByCode refunds the browser's own.
+    // A right code costs no attempt. The browser's own is refunded by completeChallenge or findVerifiedLead.
     if (outcome.type === 'verified' && attempt.budget === 'shared') {
-      await parts.limits.refundSharedAttempt(tx, email, attempt.mayCompare, now);
+      await parts.limits.refundSharedAttempt(tx, email, attempt, now);
       if (attempt.chargedChallenge !== undefined) await refundAttempt(tx, attempt.chargedChallenge.id);
     }
     return outcome;
@@ -193,6 +193,7 @@ async function consumeSharedAttempt(
   const codes = await newestCodesOf(tx, { emails: [email] }, { unexpiredAt: now }, now);
   const live = newestUnusedCodes(codes);
   const hasLiveCodes = live.length > 0;
+  // Also without live codes, so the response doesn't reveal whether any exist.
   const { mayCompare, limitIfWrong } = await limits.consumeSharedAttempt(tx, email, { hasLiveCodes }, now);
   const verified =
     browserId === null || open !== undefined
@@ -240,6 +241,7 @@ async function completeByCode(
   now: number,
   parts: VerifyParts,
 ): Promise<Verified | Refused> {
+  // The browser has verified before, and now enters an unused code of another challenge.
   const entersNewCode =
     browsersChallenge !== undefined && browsersChallenge.verified_at !== null && code.used_at === null;
   const sameBrowser = browsersChallenge !== undefined && !entersNewCode;

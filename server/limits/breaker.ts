@@ -26,8 +26,8 @@ export type BreakerReason = 'too many codes a minute' | 'too few codes entered';
 export type Breaker = {
   /**
    * Returns false if a code for this visitor requires a proof of work. The database tells all processes whether the breaker is
-   * open. While it is closed, only networks that request codes for many unconfirmed recipients must do the work. Every call that
-   * returns true counts as one more of them until the next check of the database.
+   * open. While it is closed, only networks that request codes for many unconfirmed recipients must do the work. Until the next
+   * check of the database, every call that returns true counts as one more unconfirmed recipient of its network.
    */
   readonly admitWithoutProof: (clientAddress: string) => Promise<boolean>;
 };
@@ -193,7 +193,7 @@ function unconfirmedAbove(domains: ReadonlyMap<string, RecipientCounts>, thresho
     const expected = confirmed === 0 ? 0 : (confirmed * percent) / (100 - percent);
     return unconfirmed - expected >= BREAKER.minSurplus;
   });
-  // A sum of weights such as 5/6 can fall just short of the whole number.
+  // Each recipient has a weight (recipients.ts), and a sum of weights such as 5/6 can fall just short of the whole number.
   return Math.round(sumOf(new Map(tooMany)).unconfirmed);
 }
 

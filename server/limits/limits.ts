@@ -52,9 +52,14 @@ export type CountedLimits = {
   readonly mayLackSharedAttempts: (db: Db, email: string, now: number) => Promise<boolean>;
   /**
    * Refunds a successful attempt.
-   * @param mayCompare tells which windows counted it; from {@link consumeSharedAttempt}
+   * @param consumed from {@link consumeSharedAttempt}; mayCompare tells which windows counted it
    */
-  readonly refundSharedAttempt: (tx: Db, email: string, mayCompare: boolean, now: number) => Promise<void>;
+  readonly refundSharedAttempt: (
+    tx: Db,
+    email: string,
+    consumed: { readonly mayCompare: boolean },
+    now: number,
+  ) => Promise<void>;
   /** 0 means no limit. A resend never resets wrong attempts. */
   readonly attemptsPerChallenge: number;
   readonly isExhausted: (challenge: Challenge | undefined) => challenge is Challenge;
@@ -146,7 +151,7 @@ export function createCountedLimits(
       return triedNow.count > 0 || triedInADay.count >= attemptsPerDay;
     },
 
-    refundSharedAttempt: (tx, email, mayCompare, now) => {
+    refundSharedAttempt: (tx, email, { mayCompare }, now) => {
       const { tried, compared, notCompared } = sharedAttempts(email);
       return uncountInSlidingWindows(tx, [...tried, ...(mayCompare ? compared : notCompared)], now);
     },

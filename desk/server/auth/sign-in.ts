@@ -190,7 +190,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
             ? [{ ...signIn, deskUser }]
             : [];
         })
-        // Not more than findCode compares at least, so its time is always the same.
+        // findCode always takes the time of this many comparisons. More candidates would take longer.
         .slice(0, DESK_SIGN_IN.acceptedCodes);
       const found = findCode(secrets, candidates, code, DESK_SIGN_IN.acceptedCodes);
       if (found === null) {

@@ -41,7 +41,7 @@ const CORRUPT = 11;
 /** SQLITE_NOTADB. */
 const NOT_A_DATABASE = 26;
 
-/** SQLite would replay them into another database. */
+/** They move with their database, because SQLite would replay them into another one in its place. */
 const COMPANIONS = ['-wal', '-shm', '-journal'];
 
 /** Returns the database and its companions, which may not exist. */
@@ -138,7 +138,7 @@ function firstDifference(found: Schema, wanted: Schema): string | null {
 }
 
 /**
- * Removes an unused write-ahead log; a damaged file counts as closed.
+ * Returns whether a process has the database open. To find out, it leaves WAL mode. A damaged file counts as closed.
  * @throws any other SQLite error
  */
 export function isDatabaseOpen(file: string): boolean {
