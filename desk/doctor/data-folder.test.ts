@@ -28,7 +28,7 @@ for (const engine of ENGINES) {
         assert.match((await findingsAbout('clock', instance))[0]!, /^ok: /);
       }));
 
-    it('the doctor reports a database from a newer version and tables from an older one', () =>
+    it('the doctor reports a database from a newer or another version and tables from an older one', () =>
       withInstance({ engine }, async (instance) => {
         const { settings } = doctorTargetOf(instance, instance.env);
         assert(settings.type === 'settings');
@@ -38,6 +38,10 @@ for (const engine of ENGINES) {
         );
         const about = async () => (await findingsAbout('database', instance))[0]!;
         assert.match(await about(), /^problem: .*used by a newer version/);
+        await sql`delete from kysely_migration where name not like '2099%'`.execute(db);
+        const findings = await findingsAbout('database', instance);
+        assert.match(findings[0]!, /^problem: The database was used by another version/);
+        assert.doesNotMatch(findings.join(), /older version/);
         await sql`delete from kysely_migration`.execute(db);
         assert.match(await about(), /^note: The tables are from an older version\. The n/);
         await close();

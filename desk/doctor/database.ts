@@ -52,9 +52,11 @@ export async function examineDatabase(database: Config['database']): Promise<Dat
   if (state.unknown.length > 0)
     findings.push(
       problem(
-        'The database was used by a newer version of this software. Start that version, or name another database in DATABASE_URL.',
+        `The database was used by ${state.pending.length > 0 ? 'another' : 'a newer'} version of this software. Start that version, or name another database in DATABASE_URL.`,
       ),
     );
+  else if (state.pending.length > 0)
+    findings.push(note('The tables are from an older version. The next start will update them.'));
   if (state.isReadOnly)
     findings.push(
       problem(
@@ -63,8 +65,6 @@ export async function examineDatabase(database: Config['database']): Promise<Dat
           : `${name} is read-only. Name the primary server in DATABASE_URL.`,
       ),
     );
-  if (state.pending.length > 0)
-    findings.push(note('The tables are from an older version. The next start will update them.'));
   if (findings.length === 0) findings.push(ok(`${name} responds and has all tables.`));
   return { findings, state };
 }
