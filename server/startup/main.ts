@@ -56,6 +56,7 @@ service.startSending();
 let stopping = false;
 let housekeeping: ReturnType<typeof startHousekeeping> | undefined;
 let deskProcess: DeskProcess | undefined;
+let metricsServer: MetricsServer | undefined;
 const app = await buildApp(service, { release, isStopping: () => stopping });
 let interrupts = 0;
 process.on('SIGTERM', stop);
@@ -67,17 +68,20 @@ process.on('SIGINT', (signal) => {
 });
 process.on('SIGHUP', () => stop('SIGINT'));
 
-const metricsServer = await listen().catch(async (error: unknown) => {
+await listen().catch(async (error: unknown) => {
+  if (stopping) return;
   // Another program may have taken a port meanwhile.
   await refuseTakenPorts(error);
   throw error;
 });
-announceStart();
-// The start doesn't wait for this, because the page works without mail, and the outbox keeps unsent mail.
-void tryMailAccount();
 // A signal may have arrived during the start.
-if (!stopping) housekeeping = startHousekeeping(service);
-if (!stopping && config.desk !== null) deskProcess = startDeskProcess(logger);
+if (!stopping) {
+  announceStart();
+  // The start doesn't wait for this, because the page works without mail, and the outbox keeps unsent mail.
+  void tryMailAccount();
+  housekeeping = startHousekeeping(service);
+  if (config.desk !== null) deskProcess = startDeskProcess(logger);
+}
 
 /** Checks everything before the build, which takes seconds and must not touch a running server's files. */
 async function check(): Promise<never> {
@@ -98,11 +102,10 @@ async function refuseTakenPorts(error?: unknown): Promise<void> {
   if (mistakes.length > 0) refuse(mistakes);
 }
 
-async function listen(): Promise<MetricsServer | null> {
-  const started =
-    config.metrics && (await metrics.serve(app, { ...config.metrics, isStopping: () => stopping }));
+async function listen(): Promise<void> {
+  if (config.metrics)
+    metricsServer = await metrics.serve(app, { ...config.metrics, isStopping: () => stopping });
   await app.listen({ port: config.port, host: config.host, ...socket });
-  return started;
 }
 
 function refuse(mistakes: readonly string[]): never {
@@ -131,7 +134,10 @@ function announceStart(): void {
   announce(`Ready on http://${host}:${port}${config.basePath}`);
 }
 
-/** Stops requests, then mail, then the database, because each needs the next. */
+/**
+ * Stops requests, then mail, then the database, because each needs the next. A signal may arrive while this file still waits for the
+ * ports, so it uses no constant declared below.
+ */
 function stop(signal: string): void {
   if (stopping) return;
   stopping = true;
@@ -153,10 +159,7 @@ function stop(signal: string): void {
     await funnel
       .write()
       .catch((error: unknown) =>
-        logger.warn(
-          { err: error },
-          'The visitor counts could not be stored. The server will try again soon.',
-        ),
+        logger.warn({ err: error }, 'The visitor counts since the last write could not be stored.'),
       );
     await metricsServer?.close();
     await deskStopped;
@@ -180,7 +183,8 @@ async function drainConnections(server: Server): Promise<void> {
   while (Date.now() < deadline && (await openConnections(server)) > 0) await wait(POLL_INTERVAL_MS);
 }
 
-const openConnections = (server: Server): Promise<number> =>
-  new Promise((resolve) => {
+function openConnections(server: Server): Promise<number> {
+  return new Promise((resolve) => {
     server.getConnections((error, count) => resolve(error ? 0 : count));
   });
+}

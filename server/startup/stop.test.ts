@@ -10,10 +10,13 @@ import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { API } from '#shared/api.ts';
 import { MATRIX_ENGINES, openTestDatabase, type Engine } from '#testing/databases.ts';
+import { inFolder } from '#testing/folder.ts';
+import { freePort } from '#testing/free-port.ts';
 import { postJson } from '#testing/post-json.ts';
 import { rawRequest } from '#testing/raw-request.ts';
 import { filledForm } from '#testing/server-under-test.ts';
-import { startSite, type Site } from '#testing/start-site.ts';
+import { startProgram } from '#testing/start-program.ts';
+import { siteProgram, startSite, type Site } from '#testing/start-site.ts';
 import { until } from '#testing/until.ts';
 
 async function withDatabaseOf<Result>(site: Site, look: (db: Db) => Promise<Result>): Promise<Result> {
@@ -123,3 +126,15 @@ it('a stopping server responds to health with 503 and accepts no new connections
   assert.equal(await stopped, 0);
   assert.match(site.output(), /"msg":"Stopped\."/);
 });
+
+it('a signal that arrives before the ports are open stops the server', () =>
+  inFolder(async (folder) => {
+    const early =
+      'process.on("newListener", (name) => name === "SIGHUP" && process.emit("SIGTERM", "SIGTERM"))';
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(early)}`;
+    const env = { NODE_OPTIONS, METRICS_PORT: String(await freePort()) };
+    const { args, ...options } = siteProgram(env, folder);
+    const site = await startProgram(args, /"msg":"Stopped\."/, options);
+    assert.equal(await site.stop(), 0);
+    assert.doesNotMatch(site.output(), /"level":[56]0/);
+  }));
