@@ -14,7 +14,7 @@ import type { Endpoint } from '#desk/endpoints/endpoint.ts';
 import { createLink } from '#desk/server/auth/link.ts';
 import { deskLogPage } from '#server/db/tables/desk-log.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
-import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
+import { DESK_SIGN_IN } from '#desk/server/auth/limits.ts';
 import { API } from '#shared/api.ts';
 import { createAuthenticator } from '#testing/authenticator.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -123,7 +123,7 @@ describe('desk endpoints', () => {
     atDesk('sqlite', async (app, server) => {
       assert.ok(ENDPOINTS.length >= 20);
       for (const { method, path: url } of ENDPOINTS)
-        assert.ok(app.hasRoute({ method, url }), `${url} is answered`);
+        assert.ok(app.hasRoute({ method, url }), `${url} has a route`);
       const ada = await signInAtDesk(server, createDeskBrowser(app), ADA);
       const bob = await signInAtDesk(server, createDeskBrowser(app), BOB);
       const cookies = Object.fromEntries(ada.cookies);
@@ -174,8 +174,8 @@ describe('desk endpoints', () => {
 
       for (const url of FILE_PATHS) {
         assert.equal((await app.inject({ url })).statusCode, 401, url);
-        const answered = await app.inject({ url, cookies: bobs });
-        assert.equal(answered.statusCode === 403, url === peopleEndpoints.EXPORT_PATH, url);
+        const response = await app.inject({ url, cookies: bobs });
+        assert.equal(response.statusCode === 403, url === peopleEndpoints.EXPORT_PATH, url);
         for (const headers of OTHER_SITES) {
           const refused = await app.inject({ url, cookies, headers });
           assert.equal(outcomeOf(refused), 'wrong-origin', `${url} ${JSON.stringify(headers)}`);

@@ -1,5 +1,5 @@
 // Limits that no setting changes. Limits with a setting are in settings-table.ts, those for requests are in http/, and the
-// pace of mail is in jobs/.
+// pace of mail is in jobs/. The desk's are in desk/server/auth/limits.ts.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 
 /**
@@ -90,34 +90,6 @@ export const WEIGHTS = {
   /** Counted confirmed recipients per small domain, so its owner cannot outweigh the others. */
   maxConfirmedPerSmallDomain: 3,
 } as const;
-
-/**
- * Sign-in limits of the desk (desk/server/auth/sign-in.ts). All windows slide, and no setting changes them.
- * `sendsToAddress` is the number of codes per e-mail address and hour; beyond it, the response is the same but nothing
- * is sent. `timesInADay` is how many times as many are sent per day.
- * `unsentAsksOfAll` limits stored requests that get no code. They are stored so that unlisted e-mail addresses look the
- * same, and counted apart so that they use up no desk user's share.
- * After `attemptsInARow` wrong attempts for one person, OPERATOR_EMAIL gets an e-mail.
- * `notedOfStrangers` limits unlisted people's wrong attempts in the audit log.
- */
-export const DESK_SIGN_IN = {
-  asksFromNetwork: 30,
-  unsentAsksOfAll: 500,
-  codesFromNetwork: 60,
-  passkeysFromNetwork: 60,
-  windowMs: HOUR_MS,
-  sendsToAddress: 5,
-  timesInADay: 2,
-  dayMs: DAY_MS,
-  attempts: 5,
-  acceptedCodes: 2,
-  attemptsInARow: 20,
-  inARowMs: 30 * DAY_MS,
-  notedOfStrangers: 100,
-} as const;
-
-export const DESK_SESSION_MS = 12 * HOUR_MS;
-export const DESK_LINK_MS = 10 * MINUTE_MS;
 
 /**
  * A browser opens up to six connections for 72 s, so 500 are enough for 80 browsers at one IP address. Beyond that, only idle

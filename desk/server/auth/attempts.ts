@@ -6,7 +6,7 @@ import { countInSlidingWindowsUpTo, countInWindow, endWindow } from '#server/db/
 import { queueNotice } from '#server/mail/templates/notice-mail.ts';
 import { networkOf } from '#server/platform/ip-addresses.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
+import { DESK_SIGN_IN } from '#desk/server/auth/limits.ts';
 import type { Service } from '#server/startup/service.ts';
 
 export type TooMany = { readonly type: 'too many'; readonly retryAfterSeconds: number };

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { COOKIE_HEADERS } from '#desk/endpoints/auth.ts';
 import { sign, unsign, type Secrets } from '#server/secrets/secrets.ts';
-import { DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
+import { DESK_SESSION_MS } from '#desk/server/auth/limits.ts';
 
 type DeskCookie = {
   /** Null if missing; for the browser ID, also if not signed by us. */

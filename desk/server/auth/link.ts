@@ -8,7 +8,7 @@ import {
 } from '#desk/server/auth/sessions.ts';
 import { newIdAt } from '#server/db/engine/ids.ts';
 import { isEqual } from '#server/secrets/secrets.ts';
-import { DESK_LINK_MS, DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
+import { DESK_LINK_MS, DESK_SESSION_MS } from '#desk/server/auth/limits.ts';
 
 export type Link = {
   /** Part of the URL's fragment, which browsers do not send. */

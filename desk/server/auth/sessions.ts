@@ -10,7 +10,7 @@ import {
   type DeskSession,
 } from '#server/db/tables/desk-access.ts';
 import { signerOf, type Secrets } from '#server/secrets/secrets.ts';
-import { DESK_SESSION_MS } from '#server/settings/fixed-limits.ts';
+import { DESK_SESSION_MS } from '#desk/server/auth/limits.ts';
 
 export type OpenSession = {
   readonly id: string;

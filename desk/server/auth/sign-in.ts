@@ -24,7 +24,7 @@ import type { Service } from '#server/startup/service.ts';
 import { findCode } from '#server/codes/digits.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import type { DeskConfig } from '#server/settings/settings.ts';
-import { DESK_SIGN_IN } from '#server/settings/fixed-limits.ts';
+import { DESK_SIGN_IN } from '#desk/server/auth/limits.ts';
 import { normaliseEmail } from '#shared/lead.ts';
 
 type RequestOutcome = { readonly type: 'accepted'; readonly resendSeconds: number } | TooMany;
@@ -106,7 +106,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
       address_key: key,
       email: isSent ? email : null,
       secret_id: secrets[0].id,
-      // Resending a code does not reset the attempts.
+      // Resending a code does not reset the attempts, unless they are used up: the limits on mailed codes bound that.
       wrong_attempts: previous === undefined || isExhausted ? 0 : previous.wrong_attempts,
       created_at: now,
       expires_at: now + config.codeTtlSeconds * 1000,
@@ -173,7 +173,8 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
           const tooMany = await countFromNetwork(tx, 'codes', from, now);
           return tooMany ?? ({ type: 'counted', open, hasAttempts: true } as const);
         }
-        // The limit is the same as with a code, so the response does not reveal whether one exists.
+        // The limit is the same as with a code, so the response does not reveal whether one exists. A new signed cookie needs another
+        // request for a code, which each network may send only so often.
         const limit = { limit: DESK_SIGN_IN.attempts, windowMs: config.codeTtlSeconds * 1000 };
         const hasAttempts = (await countUpTo(tx, { key: `browser: ${browserId}` }, [limit], now)) === null;
         return { type: 'counted', open, hasAttempts } as const;
