@@ -38,13 +38,13 @@ const TOOLS = {
       const [host, website] = [of('host-url'), of('website-id')];
       if (of('identity-stitching') !== 'false') localStorage.setItem('umami.visitor', 'someone');
       const send = async (payload) => {
-        const answer = await fetch(host + '/api/send', {
+        const response = await fetch(host + '/api/send', {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ type: 'event', payload }),
         });
         // The response is not JSON here, so this promise is rejected.
-        return answer.json();
+        return response.json();
       };
       const all = { website, url: location.href, referrer: document.referrer, title: document.title };
       window.umami = { track: (fill) => send(fill(all)) };
@@ -132,11 +132,11 @@ for (const [name, tool] of Object.entries<Tool>(TOOLS)) {
       context.on('weberror', (error) => complaints.push(error.error().message));
       const page = await context.newPage();
       const visitor = createVisitor(page, site);
-      const answer = await page.goto(
+      const response = await page.goto(
         `${site.url}/?utm_source=newsletter&email=${encodeURIComponent(visitor.email)}&gclid=a-click`,
       );
       await expect.poll(() => counter.sent.length).toBe(1);
-      const policy = answer?.headers()['content-security-policy']?.split('; ') ?? [];
+      const policy = response?.headers()['content-security-policy']?.split('; ') ?? [];
       expect(
         policy.filter((line) => line.includes(COUNTER_ORIGIN)).map((line) => line.split(' ')[0]),
       ).toEqual(['script-src', 'connect-src']);

@@ -66,9 +66,9 @@ test('a form, code or article sent offline fails at once', async ({ page, visito
 });
 
 async function letCome(page: Page, url: string, release: () => void): Promise<void> {
-  const answered = page.waitForResponse(url);
+  const response = page.waitForResponse(url);
   release();
-  await (await answered).finished();
+  await (await response).finished();
   await settle(page);
 }
 
@@ -125,9 +125,9 @@ async function leaveUnchecked(visitor: Visitor, digits: string): Promise<void> {
 test('an unchecked code stays, to be sent again, typed over or corrected', async ({ page, visitor }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
-  for (const { what, says, ...answer } of NOT_CHECKED)
+  for (const { what, says, ...fulfilment } of NOT_CHECKED)
     await test.step(`code not checked because of ${what}`, async () => {
-      await fulfillNext(page, '**/api/verify', answer, 2);
+      await fulfillNext(page, '**/api/verify', fulfilment, 2);
       await visitor.enterCode(code);
       await expect(visitor.toast).toContainText('Verification Failed');
       await expect(visitor.toast).toContainText(says);
@@ -138,9 +138,9 @@ test('an unchecked code stays, to be sent again, typed over or corrected', async
         await expect(visitor.box(number)).toBeEnabled();
         await expect(visitor.box(number)).not.toHaveAttribute('aria-invalid', 'true');
       }
-      const answered = page.waitForResponse('**/api/verify');
+      const response = page.waitForResponse('**/api/verify');
       await page.keyboard.press('Enter');
-      await answered;
+      await response;
       // A press does nothing until the page has handled the response.
       await expect(visitor.box(1)).toBeEnabled();
       await expect(page.getByText('Your code could not be checked.')).toBeVisible();

@@ -65,7 +65,7 @@ test('text selection and the context menu are disabled, except for prompts', asy
   expect(await selection()).toBe('');
   expect(await blocksContextMenu(article)).toBe(true);
 
-  for (const clipboard of ['refuses', 'never answers', 'is missing'])
+  for (const clipboard of ['refuses', 'never responds', 'is missing'])
     await test.step(`a prompt is selected for copying if the clipboard ${clipboard}`, async () => {
       await page.evaluate((kind) => {
         getSelection()?.removeAllRanges();

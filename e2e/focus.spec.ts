@@ -24,9 +24,9 @@ test('the focus returns after a failed submission and after a closed toast', asy
     [send, 'Space'],
     [name, 'Enter'],
   ] as const) {
-    const answered = page.waitForResponse('**/api/leads');
+    const response = page.waitForResponse('**/api/leads');
     await part.press(key);
-    await answered;
+    await response;
     await expect(send).toBeEnabled();
     await expect(part).toBeFocused();
   }

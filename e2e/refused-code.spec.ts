@@ -84,10 +84,10 @@ test('once all attempts are used up, a new code can be requested at once', async
   await visitor.startAtCode();
   const wrong = wrongFor(await visitor.mailedCode());
   for (let attempt = 1; attempt <= 5; attempt += 1) {
-    const answered = page.waitForResponse('**/api/verify');
+    const response = page.waitForResponse('**/api/verify');
     await visitor.enterCode(wrong);
     // The toast of the attempt before has the same text.
-    await answered;
+    await response;
     await expect(visitor.toast).toContainText('400: ');
     await expect(visitor.box(1)).toBeEnabled();
   }

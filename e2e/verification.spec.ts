@@ -177,9 +177,9 @@ test('a failed resend restores the button, a successful one focuses the boxes', 
   await visitor.startAtCode();
   const resend = page.getByRole('button', { name: 'Resend Code' });
   await page.clock.fastForward(60_000);
-  const answered = page.waitForResponse('**/api/leads');
+  const response = page.waitForResponse('**/api/leads');
   await resend.press('Enter');
-  await (await answered).finished();
+  await (await response).finished();
   await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
   await expect(visitor.box(1)).toBeFocused();
 

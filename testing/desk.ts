@@ -34,9 +34,9 @@ export const desk = (
   );
 
 export async function succeeded(command: Promise<CommandResult>, title = ''): Promise<CommandResult> {
-  const answer = await command;
-  assert.equal(answer.exitCode, 0, `${title}: ${answer.notes}`);
-  return answer;
+  const result = await command;
+  assert.equal(result.exitCode, 0, `${title}: ${result.notes}`);
+  return result;
 }
 
 export const CONSENT_SOURCE = 'Mailchimp, double opt-in';
@@ -66,11 +66,11 @@ export async function refused(
   sentence: string | RegExp,
   exitCode = 1,
 ): Promise<string> {
-  const answer = await command;
-  assert.deepEqual([answer.exitCode, answer.out], [exitCode, ''], answer.notes);
-  if (typeof sentence === 'string') assert.equal(answer.notes, sentence);
-  else assert.match(answer.notes, sentence);
-  return answer.notes;
+  const result = await command;
+  assert.deepEqual([result.exitCode, result.out], [exitCode, ''], result.notes);
+  if (typeof sentence === 'string') assert.equal(result.notes, sentence);
+  else assert.match(result.notes, sentence);
+  return result.notes;
 }
 
 /** Allows only one call at a time, because it changes this process's environment and folder. */

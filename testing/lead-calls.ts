@@ -36,7 +36,7 @@ export async function askAndReceive(server: ServerUnderTest, email: string): Pro
   await server.inbox.waitForMail(email);
 }
 
-/** Waits until the mail server has answered to the code's mail. */
+/** Waits until the mail server has replied to the code's mail. */
 export async function askUntilTried(server: ServerUnderTest, visitor: Visitor, changes = {}) {
   const before = server.mailEvents.length;
   const asked = await ask(visitor, changes);

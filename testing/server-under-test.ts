@@ -238,7 +238,7 @@ export async function sharedServer(options: Omit<ServerOptions, 'campaign'>): Pr
 
 function assertSingleResponses({ logLines }: ServerUnderTest): void {
   const repeatedResponses = logLines.filter((line) => line.includes('FST_ERR_REP_ALREADY_SENT'));
-  assert.deepEqual(repeatedResponses, [], 'every request is answered once');
+  assert.deepEqual(repeatedResponses, [], 'every request gets one response');
 }
 
 type RequestOptions = Partial<Omit<InjectOptions, 'cookies'>> & {

@@ -22,17 +22,17 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
   const name = `${dkim.keySelector}._domainkey.${dnsDomainOf(dkim.domainName)}`;
   const publish = { name, type: 'TXT', value: `v=DKIM1; k=rsa; p=${derOf(ownKey)}` };
 
-  const answer = await dns.texts(name);
-  if (answer.type === 'failed') return problem(describeFailed(name, answer.reason));
-  if (answer.type === 'nothing')
+  const reply = await dns.texts(name);
+  if (reply.type === 'failed') return problem(describeFailed(name, reply.reason));
+  if (reply.type === 'nothing')
     return problem(
       `No DKIM key is published at ${name}, so mail servers cannot verify our signatures. Publish the key.`,
       publish,
     );
-  const [record = ''] = answer.records;
-  if (answer.records.length > 1)
+  const [record = ''] = reply.records;
+  if (reply.records.length > 1)
     return problem(
-      `There are ${answer.records.length} TXT records at ${name}, but mail servers expect one. Replace them with a single record.`,
+      `There are ${reply.records.length} TXT records at ${name}, but mail servers expect one. Replace them with a single record.`,
       publish,
     );
   const tags = readTags(record);

@@ -99,10 +99,10 @@ async function findRecords(
 ): Promise<{ readonly name: string; readonly records: readonly string[] } | Finding | null> {
   for (const searched of new Set([domain, organisationOf(domain)])) {
     const name = `_dmarc.${searched}`;
-    const answer = await dns.texts(name);
-    if (answer.type === 'failed') return problem(describeFailed(name, answer.reason));
+    const reply = await dns.texts(name);
+    if (reply.type === 'failed') return problem(describeFailed(name, reply.reason));
     const records =
-      answer.type === 'records' ? answer.records.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text)) : [];
+      reply.type === 'records' ? reply.records.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text)) : [];
     if (records.length > 0) return { name, records };
   }
   return null;

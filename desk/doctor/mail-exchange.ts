@@ -12,14 +12,14 @@ export async function examineMailExchange(
   dns: Dns,
   { domain, mailHost }: { domain: string; mailHost: string | null },
 ): Promise<Findings> {
-  const answer = await dns.mailServers(domain);
-  if (answer.type === 'failed') return problem(describeFailed(domain, answer.reason));
+  const reply = await dns.mailServers(domain);
+  if (reply.type === 'failed') return problem(describeFailed(domain, reply.reason));
   const publish: DnsRecord = {
     name: domain,
     type: 'MX',
     value: `10 ${mailHost !== null && isIP(mailHost) === 0 && haveSameOrganisation(mailHost, domain) ? mailHost : `mail.${domain}`}`,
   };
-  if (answer.type === 'nothing') {
+  if (reply.type === 'nothing') {
     const direct = await dns.addresses(domain);
     if (direct.type === 'records')
       return warning(
@@ -27,13 +27,13 @@ export async function examineMailExchange(
         publish,
       );
     return problem(
-      answer.isKnownName
+      reply.isKnownName
         ? `${domain} has no MX record, so replies and bounces cannot arrive, and many mail servers refuse such senders. Name your mail server in an MX record.`
         : `${domain} does not exist in DNS, so mail servers will not accept mail from it. Correct MAIL_FROM, or register the domain and name its mail server in an MX record.`,
       publish,
     );
   }
-  const servers = answer.records.toSorted((one, other) => one.priority - other.priority);
+  const servers = reply.records.toSorted((one, other) => one.priority - other.priority);
   // A null MX (RFC 7505) refuses all mail.
   if (servers.some(({ exchange }) => exchange === '' || exchange === '.'))
     return problem(
@@ -41,10 +41,10 @@ export async function examineMailExchange(
       publish,
     );
   const judged = await Promise.all(
-    servers.map(async ({ exchange }) => ({ exchange, answer: await addressesOf(dns, exchange) })),
+    servers.map(async ({ exchange }) => ({ exchange, reply: await addressesOf(dns, exchange) })),
   );
   const serversWith = (type: 'nothing' | 'failed') =>
-    judged.filter(({ answer: found }) => found.type === type).map(({ exchange }) => exchange);
+    judged.filter(({ reply: found }) => found.type === type).map(({ exchange }) => exchange);
   const [dead, unclear] = [serversWith('nothing'), serversWith('failed')];
   if (dead.length === servers.length)
     return problem(

@@ -173,7 +173,7 @@ describe('SPF checks', () => {
   it('the doctor reports a DNS failure during the SPF check', async () => {
     const found = await spf({ ...of('v=spf1 include:one.test -all'), 'one.test': { fault: 'SERVFAIL' } });
     assert.equal(found.state, 'problem');
-    assert.match(found.sentence, /^DNS did not answer the query for one\.test/);
+    assert.match(found.sentence, /^DNS did not reply to the query for one\.test/);
   });
 });
 
@@ -282,7 +282,7 @@ describe('DMARC checks', () => {
     const [two] = await dmarc({ '_dmarc.example.com': { TXT: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] } });
     assert.equal(two?.state, 'problem');
     const [failed] = await dmarc({ '_dmarc.example.com': { fault: 'SERVFAIL' } });
-    assert.match(failed?.sentence ?? '', /^DNS did not answer the query for _dmarc\.example\.com/);
+    assert.match(failed?.sentence ?? '', /^DNS did not reply to the query for _dmarc\.example\.com/);
   });
 
   it('the doctor checks whether our DKIM signature aligns with MAIL_FROM', async () => {

@@ -25,11 +25,11 @@ export async function examineReverseDns(
     return note(
       `${mailHost} belongs to another organisation, which is responsible for its reverse DNS. The names were not checked.`,
     );
-  const answer = await dns.addresses(mailHost);
-  if (answer.type === 'failed') return problem(describeFailed(mailHost, answer.reason));
-  if (answer.type === 'nothing')
+  const reply = await dns.addresses(mailHost);
+  if (reply.type === 'failed') return problem(describeFailed(mailHost, reply.reason));
+  if (reply.type === 'nothing')
     return problem(`DNS has no IP address for the mail server ${mailHost}. Correct the host in SMTP_URL.`);
-  return Promise.all(answer.records.map((address) => examineAddress(dns, { address, mailHost, domain })));
+  return Promise.all(reply.records.map((address) => examineAddress(dns, { address, mailHost, domain })));
 }
 
 async function examineAddress(
@@ -40,9 +40,9 @@ async function examineAddress(
     return note(
       `The mail server ${mailHost} (${address}) is in your own network, so its public IP address is unknown and was not checked.`,
     );
-  const answer = await dns.namesOf(address);
-  if (answer.type === 'failed') return problem(describeFailed(address, answer.reason));
-  const names = answer.type === 'nothing' ? [] : answer.records;
+  const reply = await dns.namesOf(address);
+  if (reply.type === 'failed') return problem(describeFailed(address, reply.reason));
+  const names = reply.type === 'nothing' ? [] : reply.records;
   const resolveBack = await Promise.all(
     names.map(async (name) => {
       const addresses = await dns.addresses(name);

@@ -16,9 +16,9 @@ const MAX_COUNTED_LOOKUPS = 40;
 /** @param domain of the envelope sender: BOUNCE_DOMAIN, or the domain of MAIL_FROM */
 export async function examineSpf(dns: Dns, domain: string): Promise<Findings> {
   const publish = (value: string) => ({ name: domain, type: 'TXT', value });
-  const answer = await dns.texts(domain);
-  if (answer.type === 'failed') return problem(describeFailed(domain, answer.reason));
-  const records = answer.type === 'records' ? answer.records.filter(isSpf) : [];
+  const reply = await dns.texts(domain);
+  if (reply.type === 'failed') return problem(describeFailed(domain, reply.reason));
+  const records = reply.type === 'records' ? reply.records.filter(isSpf) : [];
   const [text] = records;
   if (text === undefined)
     return problem(
@@ -137,12 +137,12 @@ async function followIncludes(
     const hasRecord = term.name === 'include' || term.name === 'redirect';
     // Macros (%) depend on the individual mail.
     if (!hasRecord || target.includes('%') || lookups > MAX_COUNTED_LOOKUPS) return;
-    const answer = await dns.texts(target);
-    if (answer.type === 'failed') {
+    const reply = await dns.texts(target);
+    if (reply.type === 'failed') {
       faults.push(problem(describeFailed(target, 'asked for SPF')));
       return;
     }
-    const texts = answer.type === 'records' ? answer.records.filter(isSpf) : [];
+    const texts = reply.type === 'records' ? reply.records.filter(isSpf) : [];
     const parsed = texts.length === 1 ? parseRecord(texts[0]!) : null;
     if (parsed?.type === 'terms') return follow(target, parsed.terms);
     faults.push(

@@ -54,9 +54,9 @@ type ProofDocument = {
 const MAX_ERRORS = 100;
 
 /**
- * Checks the whole chain, because the signature at its end covers each entry. An entry is about the person if its sealed content or
- * its present row names them: either may have been changed. Entries with a wrong hash have no readable content, so they only appear as
- * errors.
+ * Checks the whole chain, because the signature at its end covers each entry. Shows the entries whose sealed content names the person.
+ * Errors are also shown for entries whose present row names them, because either may have been changed. Entries with a wrong hash have
+ * no readable content, so they only appear as errors.
  * @throws {CommandFailure} without consents
  */
 export async function consentProofs(
@@ -71,9 +71,9 @@ export async function consentProofs(
   await checkChain(service, progress, {
     onEntry: ({ position, kind, row_id, salt, content_hash, previous, hash, facts: presentRow }, sealed) => {
       const entry = { position, kind, row_id, content: sealed, salt, content_hash, previous, hash };
-      const isSealed = sealed !== null && 'email' in sealed && sealed.email === email;
-      if (isSealed || presentRow?.email === email) positions.push(position);
-      if (isSealed && isAboutRow(entry)) entries.push(entry);
+      const isNamedInContent = sealed !== null && 'email' in sealed && sealed.email === email;
+      if (isNamedInContent || presentRow?.email === email) positions.push(position);
+      if (isNamedInContent && isAboutRow(entry)) entries.push(entry);
     },
     // An error is reported after the entry that it is about.
     onError: (error, isAccepted) => {

@@ -48,6 +48,7 @@ export async function erasePerson(
   const { email, rows } = erased;
   const failures: string[] = [];
   const advice: string[] = [];
+  /** @param failure a clause in lower case */
   const attempt = async (step: () => Promise<void>, failure: string, remedy: string): Promise<void> => {
     try {
       await step();
@@ -84,6 +85,7 @@ export async function describePersonalData(
   email: string,
 ): Promise<string> {
   const data = await listPersonalData(database.db, email);
+  // The actions of a desk user with this e-mail address stay in the audit log.
   const rows = { ...data, desk_log: data.desk_log.filter(({ about }) => about === email) };
   const counts = Object.fromEntries(Object.entries(rows).map(([table, { length }]) => [table, length]));
   const mailFiles = (await mail.filesAbout(email)).length;
@@ -119,7 +121,7 @@ export const describeCounts = (counts: Readonly<Partial<Record<keyof ErasedCount
     .join(', ');
 
 const COMPACT = 'npm run -s desk -- compact';
-/** RewriteResult a larger database would delay visitors for too long, so the operator chooses the time. */
+/** Rewriting a larger database would delay visitors for too long, so the operator chooses the time. */
 const REWRITE_LIMIT_BYTES = 100_000_000;
 
 /** `isFailure` is false if the operator should choose when to remove the data. */

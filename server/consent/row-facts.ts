@@ -45,6 +45,7 @@ export type RowFacts = { readonly [Kind in RowKind]: Pick<Facts, (typeof SEALED_
 
 /**
  * Reads in one statement, so an erasure happens before or after it.
+ * @param order a column of the keys
  * @returns facts: null for a missing row; fields of missing referenced rows are null
  */
 export async function readRows<Key extends { readonly kind: string }>(

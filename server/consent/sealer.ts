@@ -22,7 +22,7 @@ export type SealerParts = {
   readonly clock: () => number;
 };
 
-/** How long after its verification a consent waits for the result of its code mail, which is then stored or never will be. */
+/** A consent waits this long after its verification for the result of its code mail. A result not stored by then never will be. */
 const MAIL_RESULT_MS = 60_000;
 /** Each round reads this much again, because a row may be committed after one with a higher ID. */
 export const OVERLAP_MS = 2 * MAIL_RESULT_MS;

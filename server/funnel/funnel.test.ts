@@ -55,7 +55,7 @@ const countedBy = async (server: ServerUnderTest): Promise<string[]> => {
   return (await counted(server.database)).map((row) => row.replace(`${today} `, ''));
 };
 
-/** Requests for the page are answered before they reach Fastify, so the server must listen on a port. */
+/** Requests for the page get their response before they reach Fastify, so the server must listen on a port. */
 async function openSite(server: ServerUnderTest) {
   const url = await server.listen();
   return async (address: string, headers: Headers = {}, init: RequestInit = {}): Promise<Response> => {

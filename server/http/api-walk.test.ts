@@ -190,11 +190,11 @@ onEachEngine('API with its own server', ({ test, both }) => {
         ['http://[::1]:3000', '[::1]:3000'],
       ] as const;
       for (const [origin, host] of names) {
-        const answer = await own.app.inject(
+        const response = await own.app.inject(
           post(API.verify, BODIES[API.verify], { origin, host, 'sec-fetch-site': 'same-origin' }),
         );
-        assert.equal(answer.headers['x-error-code'], 'wrong-code', `${origin} at ${host}`);
-        assert.equal(answer.headers['x-error-field'], 'code');
+        assert.equal(response.headers['x-error-code'], 'wrong-code', `${origin} at ${host}`);
+        assert.equal(response.headers['x-error-field'], 'code');
       }
       const headers = {
         origin: 'https://guide.example.com',

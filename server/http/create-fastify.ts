@@ -46,7 +46,7 @@ export function createFastify(
       connectionsCheckingInterval: SLOW_REQUEST_CHECK_INTERVAL_MS,
     },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    // While the server stops, requests on open connections are still answered.
+    // While the server stops, requests on open connections still get a response.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // A client's ID could mislead readers of the log.

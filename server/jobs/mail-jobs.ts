@@ -1,7 +1,7 @@
 // The mail queue, with fair queueing: each mail gets a virtual time (turn_at), one step after the last mail of its network and
 // of its recipient's domain, and mail is sent in this order. So the mail of others overtakes a burst from one network or to one
 // domain (docs/reliability.md). The time is only a sort key: due mail is sent even if its turn is in the future, so no
-// connection stays idle.
+// connection stays idle. mail-worker.ts retries failed mail.
 import { sql } from 'kysely';
 
 import { isQueued } from '#server/db/all-tables.ts';
@@ -178,7 +178,8 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
   const deferredAhead = areManyDeferred ? deferredNetworks : 0;
   const ahead = dueAhead(networks, network) + deferredAhead;
   if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
-  // The rate is measured while mail was queued. Before, it may only have been as high as the rate of arriving forms.
+  // The rate is measured while mail was queued. Before, it may only have been as high as the rate of arriving forms. Unless many
+  // networks have deferred mail, deferred mail says nothing about our rate.
   const busySince = Math.min(
     now,
     ...networks.map(({ since, untried_since }) => (areManyDeferred ? since : (untried_since ?? now))),
@@ -243,7 +244,7 @@ async function mailsPerSecond(db: Db, busySince: number, now: number): Promise<n
   const since = Math.max(busySince, now - MINUTE_MS);
   const sentAt = await sendingTimes(db, { since, limit: SAMPLE_SIZE });
   const isEnough = sentAt.length > SMTP_CONNECTIONS;
-  // Later, a few deliveries show a low rate. None shows nothing: isMailStuck detects outages.
+  // After SILENCE_MS, a few deliveries show a low rate. None shows nothing: isMailStuck detects outages.
   if (sentAt.length === 0 || (!isEnough && now - busySince < SILENCE_MS)) return ASSUMED_PER_SECOND;
   // Starting at the first delivery excludes an earlier outage.
   const from = isEnough ? Math.min(...sentAt) : since;

@@ -152,7 +152,7 @@ async function issueOrReuseCode(
   const expiresAt = now + config.codeTtlSeconds * 1000;
   const challengeId = await storeForm(tx, challenge, form, visitor, { codesMailed: 1, expiresAt }, now);
   const code: Code = {
-    // The ID contains the time, which is used to count codes (codeStatistics).
+    // The ID contains the time, which is used to count codes (codeStatistics in codes.ts).
     id: newIdAt(now),
     submission_id: challengeId,
     email,
@@ -189,7 +189,7 @@ async function findRecentCode(
 }
 
 /**
- * Stores the form as a new challenge, or in the open one, which keeps the source and variant of its first form. If the same form
+ * Stores the form as a new challenge, or in the open one, which keeps the source, variant and flags of its first form. If the same form
  * is sent again, the challenge also keeps the time, IP address and browser.
  * @returns the ID of the challenge
  */

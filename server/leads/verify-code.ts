@@ -84,7 +84,8 @@ export async function verifyCode(
   // Takes at least the time of comparing MAX_ACCEPTED_CODES, so timing doesn't reveal whether the e-mail address has codes.
   const code = findCode(parts.secrets, attempt.candidates, digits, MAX_ACCEPTED_CODES);
   if (code === null) {
-    // `wrong_attempts` includes this attempt. After the last one, other browsers must not continue to guess these codes.
+    // `wrong_attempts` includes this attempt. After the last one (never, if 0 means no limit), other browsers must not continue to
+    // guess these codes.
     if (attempt.budget === 'own' && attempt.challenge.wrong_attempts === parts.limits.attemptsPerChallenge)
       await withEmailLocked(db, email, (tx) =>
         endCodes(tx, 'codes', { submission_id: attempt.challenge.id }, now),
@@ -119,7 +120,7 @@ type Attempt = {
       readonly budget: 'shared';
       /** The browser's challenge: open without its own code, or verified. */
       readonly challenge: Challenge | undefined;
-      /** The newest live codes are candidates. */
+      /** The newest live codes are candidates. Tells refundSharedAttempt which counts to refund. */
       readonly mayCompare: boolean;
       /** The browser's verified challenge, if it had an attempt left, which was consumed too. */
       readonly chargedChallenge: Challenge | undefined;
@@ -244,12 +245,14 @@ async function completeByCode(
   // The browser has verified before, and now enters an unused code of another challenge.
   const entersNewCode =
     browsersChallenge !== undefined && browsersChallenge.verified_at !== null && code.used_at === null;
+  // The code is entered in the browser that sent the form.
   const sameBrowser = browsersChallenge !== undefined && !entersNewCode;
   const challengeId = sameBrowser ? browsersChallenge.id : code.submission_id;
   // The person was erased.
   if (challengeId === null) return WRONG_CODE;
   if (!(await markCodeUsed(tx, 'codes', code.id, now))) {
-    // This browser used the code before and its response was lost, or another tab used it a moment ago.
+    // Without a challenge, a used code is wrong. Otherwise this browser used it before and the response was lost, or another tab used it
+    // a moment ago.
     return browsersChallenge === undefined
       ? WRONG_CODE
       : findVerifiedLead(tx, code.email, browsersChallenge.id, budget, null);

@@ -51,7 +51,8 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   );
   // A lower hourly limit would stop a network before its allowance is used up.
   const limitsNetworks = unenteredPercent > 0 && freeAllowance < leadsPerIpPerHour;
-  // Operators behind a proxy that hides the visitors' IP addresses set this limit to 0. Then each recipient counts as a network.
+  // Operators behind a proxy that hides the visitors' IP addresses set this limit to 0. Then each recipient counts as a network, and
+  // limitsNetworks is false.
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? customerNetworkOf(code.client_address) : code.email;
   const readCodes = (from: number, to: number) => newestCodes(db, { from, to, limit: BREAKER.sample });
@@ -98,7 +99,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   }
 
   /**
-   * Ignores a minute if less than half of its codes remain after each network is capped at a hundredth. Then a few networks
+   * Ignores a minute if less than half of its codes remain after each network is capped (minuteShareOfANetwork). Then a few networks
    * requested most of them, which soon reach their own limits.
    */
   async function areTooManyAMinute(now: number): Promise<boolean> {
@@ -189,7 +190,7 @@ const percentsOf = (days: readonly RecipientCounts[]): number[] =>
 function unconfirmedAbove(domains: ReadonlyMap<string, RecipientCounts>, threshold: Threshold): number {
   const tooMany = [...domains].filter(([domain, { unconfirmed, confirmed }]) => {
     const percent = threshold(domain);
-    // The number of unconfirmed recipients that the threshold allows for this many confirmed ones.
+    // The number of unconfirmed recipients that the threshold allows for this many confirmed ones; 100 % allows any number.
     const expected = confirmed === 0 ? 0 : (confirmed * percent) / (100 - percent);
     return unconfirmed - expected >= BREAKER.minSurplus;
   });

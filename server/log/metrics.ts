@@ -75,7 +75,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve
   const { counter, gauge, histogram } = metricFactories(registry);
   const requests = histogram(
     'lead_page_request_seconds',
-    'Answered requests, by method, route and status.',
+    'Requests by method, route and status of the response.',
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     'method',
     'route',

@@ -63,4 +63,4 @@ function toFailure(error: unknown): DnsReply<never> {
 }
 
 export const describeFailed = (name: string, reason: string): string =>
-  `DNS did not answer the query for ${name} (${reason}), and may not answer mail servers either. Try again. If the error remains, ask the operator of that domain's DNS.`;
+  `DNS did not reply to the query for ${name} (${reason}), and may not reply to mail servers either. Try again. If the error remains, ask the operator of that domain's DNS.`;

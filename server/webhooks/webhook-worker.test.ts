@@ -83,7 +83,7 @@ describeOnEachEngine('webhook endpoints', ({ engine, test, both }) => {
       assert.doesNotMatch(listed.out, /a-secret-path|ada@/);
       assert.match(
         (await desk(server.service, ['show', EMAIL])).out,
-        /webhook dead\n {4}event: lead\.verified\n {4}attempts: \d+\n {4}the receiver answered: 503/,
+        /webhook dead\n {4}event: lead\.verified\n {4}attempts: \d+\n {4}the receiver responded: 503/,
       );
       assert.match((await server.metrics.render()).body, /^lead_page_webhook_events\{state="dead"\} 2$/m);
 

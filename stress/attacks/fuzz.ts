@@ -19,8 +19,8 @@ const LOOP_BLOCK_LIMIT_MS = 200;
 const MEMORY_LIMIT = 1.05;
 const RESPONSE_WITHIN_MS = 20_000;
 
-const OPTIONS = { answers: 1_000_000, seed: Date.now() % 1_000_000 };
-export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answers, seed }) => {
+const OPTIONS = { responses: 1_000_000, seed: Date.now() % 1_000_000 };
+export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { responses: wanted, seed }) => {
   process.stdout.write(`seed ${seed}\n`);
   const metricsPort = await freePort();
   await using site = await prepareSite('sqlite', {
@@ -42,7 +42,7 @@ export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answer
     const slow = Array.from({ length: SLOW_CONNECTIONS }, () => drip(port, tally, stopped.signal));
     let reported = 0;
     const bursts = Array.from({ length: CONNECTIONS }, async () => {
-      while (tally.responses < answers && child.exitCode === null) {
+      while (tally.responses < wanted && child.exitCode === null) {
         const requests =
           fuzzer.random() < 0.4
             ? [fuzzer.malformedRequest()]
@@ -50,7 +50,7 @@ export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answer
         await exchange(port, requests, tally);
         if (tally.responses - reported < 100_000) continue;
         reported = tally.responses;
-        process.stdout.write(`${reported} answers\n`);
+        process.stdout.write(`${reported} responses\n`);
       }
     });
     await Promise.all(bursts);
@@ -73,10 +73,10 @@ export const fuzz = defineCase(OPTIONS, async ({ prepareSite, expect }, { answer
 
   const [sent, responses] = [tally.sent, tally.responses].map((count) => count.toLocaleString('en'));
   const megabytes = [early, middle, late].map((mb) => mb.toFixed(0)).join(', ');
-  process.stdout.write(`answers by status: ${describeCounts(new Map([...tally.statuses].toSorted()))}\n`);
+  process.stdout.write(`responses by status: ${describeCounts(new Map([...tally.statuses].toSorted()))}\n`);
   return (
-    `${sent} broken requests in ${seconds.toFixed(0)} s, ${responses} answered, ${tally.failed} with 5xx, ` +
-    `${tally.withoutResponse} connections ended without an answer; ` +
+    `${sent} broken requests in ${seconds.toFixed(0)} s, ${responses} responses, ${tally.failed} with 5xx, ` +
+    `${tally.withoutResponse} connections ended without a response; ` +
     `memory ${megabytes} MB in the first, middle and last fifth; ` +
     `event loop blocked for ${worstLoop.toFixed(0)} ms at most; seed ${seed}`
   );

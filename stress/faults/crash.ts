@@ -59,17 +59,17 @@ export const crash = defineCase({ kills: 200 }, async (trial, { kills }) => {
       engine,
       SIGKILLs: kills,
       'requests cut off': ledger.statusCounts.get('no response') ?? 0,
-      'forms answered 202': ledger.acknowledged.size,
+      'forms got 202': ledger.acknowledged.size,
       'codes lost': account.lostMails,
       'codes mailed twice': account.duplicates,
-      'leads answered 200': ledger.verified.size,
-      'leads whose answer was cut off': account.unacknowledgedLeads,
+      'leads got 200': ledger.verified.size,
+      'leads whose response was cut off': account.unacknowledgedLeads,
       'leads lost': account.lostLeads + account.falseSuccesses + account.withoutReceipt,
     });
     await expectEvents(trial, eventRows, engine, receiver, db);
   }
   return (
-    `${kills} kills each. ${rows.summarize('requests cut off', 'leads answered 200', 'codes lost', 'codes mailed twice', 'leads lost')}. ` +
+    `${kills} kills each. ${rows.summarize('requests cut off', 'leads got 200', 'codes lost', 'codes mailed twice', 'leads lost')}. ` +
     `Webhooks: ${eventRows.summarize('events committed', 'out of order', 'still waiting after 5 min', 'events lost')}`
   );
 });

@@ -71,7 +71,7 @@ export const disk = defineCase({}, async (trial) => {
     }),
   );
   return (
-    `3 faults: ${rows.range('answered 202 meanwhile')} forms answered 202 and ${rows.range('answered 503 meanwhile')} answered 503 meanwhile; ` +
+    `3 faults: ${rows.range('got 202 meanwhile')} forms got 202 and ${rows.range('got 503 meanwhile')} got 503 meanwhile; ` +
     `health 200 again after ${rows.range('health 200 after')}; of ${rows.range('acknowledged in all')} acknowledged, ${rows.range('lost')} lost`
   );
 });
@@ -123,13 +123,13 @@ async function runWithFault(trial: Trial, rows: Rows, folder: string, { name, en
   const account = await trial.expectKept(name, site, ledger);
   rows.add({
     fault: name,
-    'answered 202 meanwhile': statusCounts[202],
-    'answered 503 meanwhile': statusCounts[503],
+    'got 202 meanwhile': statusCounts[202],
+    'got 503 meanwhile': statusCounts[503],
     'with the sentence': [...healthReports].join(' / '),
     'health 200 after': `${Math.round(recoveryMs / 1000)} s`,
     'acknowledged in all': ledger.acknowledged.size,
     lost: account.lost,
-    'leads answered 200': ledger.verified.size,
+    'leads got 200': ledger.verified.size,
   });
 }
 

@@ -28,7 +28,7 @@ export const smtp = defineCase({ seconds: 120 }, async (trial, { seconds }) => {
   const all = faults.flatMap((fault) => ENGINES.map((engine) => runWithFault(trial, fault, engine, seconds)));
   for (const row of await Promise.all(all)) rows.add(row);
   return (
-    `${faults.length} faults of ${seconds} s on each engine: ${rows.range('forms answered 202 meanwhile')} of ${VISITORS} forms answered 202, the slowest after ${rows.range('slowest answer')}; ` +
+    `${faults.length} faults of ${seconds} s on each engine: ${rows.range('forms got 202 meanwhile')} of ${VISITORS} forms got 202, the slowest after ${rows.range('slowest response')}; ` +
     `all codes arrived ${rows.range('until all codes had arrived afterwards')} after the fault; ` +
     `${rows.range('lost')} lost, ${rows.range('mailed twice')} mailed twice`
   );
@@ -104,8 +104,8 @@ async function runWithFault(trial: Trial, fault: string, engine: Engine, seconds
   return {
     'the mail server': fault,
     engine,
-    'forms answered 202 meanwhile': accepted,
-    'slowest answer': `${slowestMs} ms`,
+    'forms got 202 meanwhile': accepted,
+    'slowest response': `${slowestMs} ms`,
     'until all codes had arrived afterwards': `${recovered.toFixed(0)} s`,
     'had to ask again': askedAgain,
     'mailed twice': account.duplicates,

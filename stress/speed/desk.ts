@@ -55,7 +55,7 @@ let begun = false;
 process.once('SIGTERM', () => process.stdout.write(String(bytes), () => process.exit()));
 for (;;) {
   const { ok, status, body } = await fetch(url + '/api/export?format=csv', { headers: { '${COOKIE_HEADERS.session}': session } });
-  if (!ok) throw new Error('An export was answered ' + status);
+  if (!ok) throw new Error('An export got status ' + status);
   for await (const part of body) {
     if (!begun) process.stderr.write('begun\\n');
     begun = true;

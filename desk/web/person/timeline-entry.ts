@@ -26,7 +26,7 @@ const PRIMARY_DETAILS: Readonly<Partial<Record<TimelineEntry['kind'], readonly s
 };
 const PRIMARY_WHEN_BAD: readonly string[] = [
   'the mail server said',
-  'the receiver answered',
+  'the receiver responded',
   'reason',
   'note',
   'how often',

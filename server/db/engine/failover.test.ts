@@ -76,10 +76,10 @@ it('acknowledged writes survive the loss of the PostgreSQL primary', () =>
     assert.equal(await cancelled, false);
 
     const { db: hasty } = openThere(IMPATIENCE_MS);
-    const answers = await Promise.all(
+    const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, number) => store(hasty, `waits ${number}`)),
     );
-    assert.deepEqual(new Set(answers), new Set([false]));
+    assert.deepEqual(new Set(outcomes), new Set([false]));
     const waiting = () => a.ask("select pid from pg_stat_activity where wait_event = 'SyncRep'");
     assert.equal((await waiting()).length, 12);
     await b.start();

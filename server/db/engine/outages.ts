@@ -1,3 +1,4 @@
+// Says which errors are outages. http/errors.ts then responds with 503, and the pool in postgres.ts connects again.
 import { errorCode } from '#server/platform/system-errors.ts';
 
 // PostgreSQL's codes: 57P0x shutting down or starting, 53xxx no resources, 08xxx connection lost, 55P03 and 57014 timeouts,

@@ -175,8 +175,8 @@ it('a form sent while another process locks SQLite is accepted once the lock is 
     await server.advance(0);
 
     lock();
-    let answered = 0;
-    const forms = emails.map((email) => sendForm(server, email).finally(() => (answered += 1)));
+    let responded = 0;
+    const forms = emails.map((email) => sendForm(server, email).finally(() => (responded += 1)));
     const housekeeping = deleteExpired(server.database.db, 'limit_windows', {
       before: server.now(),
       limit: 100,
@@ -187,7 +187,7 @@ it('a form sent while another process locks SQLite is accepted once the lock is 
       assert.equal((await server.app.inject(API.health)).statusCode, 200);
       assert.equal((await reader.get(API.article)).statusCode, 200);
     }
-    assert.equal(answered, 0, 'nothing is promised before it is stored');
+    assert.equal(responded, 0, 'nothing is promised before it is stored');
     unlock();
     for (const form of await Promise.all(forms)) assert.equal(form.statusCode, 202);
     await housekeeping;
