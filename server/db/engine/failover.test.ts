@@ -66,14 +66,22 @@ it('acknowledged writes survive the loss of the PostgreSQL primary', () =>
     assert(await store(db, 'before'));
     await b.stop('SIGKILL');
     // PostgreSQL reports a cancelled commit as committed, but the standby lacks it.
+    const cancelCommit = () =>
+      until(async () => {
+        const rows = await a.ask(
+          "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
+        );
+        return rows.length > 0;
+      });
     const cancelled = store(db, 'cancelled');
-    await until(async () => {
-      const rows = await a.ask(
-        "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
-      );
-      return rows.length > 0;
-    });
+    await cancelCommit();
     assert.equal(await cancelled, false);
+
+    const { db: single, writes } = openThere();
+    const alone = single.insertInto('known_secrets').values({ id: 'alone', first_used_at: 0 }).execute();
+    await Promise.all([assert.rejects(alone, isOutage), cancelCommit()]);
+    await idsIn(single);
+    assert.equal(writes.fault(), 'late', 'a statement that only reads does not end the fault');
 
     const { db: hasty } = openThere(IMPATIENCE_MS);
     const outcomes = await Promise.all(

@@ -10,8 +10,8 @@ const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEPALIVE_AFTER_MS = 10_000;
 /**
- * PostgreSQL's timeout doesn't cover a commit that waits for its standby, so the client waits this much longer than the
- * timeout.
+ * The client's own timeout also covers a commit that waits for its standby. It is this much longer than PostgreSQL's, so that
+ * PostgreSQL's error comes first.
  */
 const GRACE_MS = 2_000;
 
@@ -22,6 +22,7 @@ const IN_FAILED_TRANSACTION = '25P02';
 /** After a shutdown, a read-only error or a lost prepared statement, the connection cannot be used again. */
 const UNUSABLE = /^(57P\d\d|25006|26000)$/;
 
+/** Send exactly this text in a transaction, which then has no time limit. */
 export const WITHOUT_TIME_LIMIT = "select set_config('statement_timeout', '0', true)";
 
 type PostgresParts = {
@@ -106,6 +107,15 @@ function createStatementNames(): (text: string) => string | undefined {
   };
 }
 
+/** What is known about a transaction, or about a statement outside one. */
+const newUnit = () => ({
+  hasWritten: false,
+  isUnlimited: false,
+  isUnreplicated: false,
+  /** The first error, because PostgreSQL doesn't repeat it. */
+  failure: null as unknown,
+});
+
 function wrapClient(
   client: PoolClient,
   parts: PostgresParts & {
@@ -114,49 +124,41 @@ function wrapClient(
   },
 ): PostgresPoolClient {
   const { statementTimeoutMs, writes, nameOf, onReadOnly } = parts;
-  let isOpen = false;
-  let hasWritten = false;
-  let isUnlimited = false;
+  let isInTransaction = false;
+  let unit = newUnit();
   let isUnusable = false;
-  let isUnreplicated = false;
-  /** First error in the transaction, because PostgreSQL doesn't repeat it. */
-  let failure: unknown = null;
   let isStalled = false;
   // If the wait for a synchronous standby is cancelled, PostgreSQL reports success with a notice.
   client.on('notice', ({ routine }) => {
-    isUnreplicated ||= routine === 'SyncRepWaitForLSN';
+    unit.isUnreplicated ||= routine === 'SyncRepWaitForLSN';
   });
 
   const query = async (text: string, values: readonly unknown[]) => {
     if (isStalled) throw timeoutError();
-    if (/^(begin|start transaction)\b/.test(text)) {
-      isOpen = true;
-      failure = null;
-    }
-    if (text === WITHOUT_TIME_LIMIT) isUnlimited = true;
+    const begins = /^(begin|start transaction)\b/.test(text);
+    if (begins || !isInTransaction) unit = newUnit();
+    if (begins) isInTransaction = true;
+    if (text === WITHOUT_TIME_LIMIT) unit.isUnlimited = true;
     const name = values.length > 0 ? nameOf(text) : undefined;
     const response = client.query({ ...(name !== undefined && { name }), text, values: [...values] });
     try {
-      const isLimited = statementTimeoutMs > 0 && !isUnlimited;
+      const isLimited = statementTimeoutMs > 0 && !unit.isUnlimited;
       const result = await (isLimited ? withTimeout(response, statementTimeoutMs + GRACE_MS) : response);
-      hasWritten ||= /^(INSERT|UPDATE|DELETE|MERGE)$/.test(result.command) && (result.rowCount ?? 0) > 0;
-      if (/^(commit|rollback)$/.test(text)) isOpen = false;
-      if (!isOpen) {
-        isUnlimited = false;
-        if (isUnreplicated) throw unreplicatedError();
-        if (hasWritten && result.command !== 'ROLLBACK') writes.succeeded();
-        hasWritten = false;
-      }
+      unit.hasWritten ||= /^(INSERT|UPDATE|DELETE|MERGE)$/.test(result.command) && (result.rowCount ?? 0) > 0;
+      if (/^(commit|rollback)$/.test(text)) isInTransaction = false;
+      if (isInTransaction) return result;
+      if (unit.isUnreplicated) throw unreplicatedError();
+      // PostgreSQL also responds with ROLLBACK to the commit of a failed transaction.
+      if (unit.hasWritten && result.command !== 'ROLLBACK') writes.succeeded();
       return result;
     } catch (error) {
       const code = errorCode(error) ?? '';
-      if (code === IN_FAILED_TRANSACTION && failure !== null) throw failure;
-      if (isOpen) failure ??= error;
+      if (code === IN_FAILED_TRANSACTION && unit.failure !== null) throw unit.failure;
+      if (isInTransaction) unit.failure ??= error;
       if (!/^\s*select\b/i.test(text)) writes.failed(error);
       isStalled ||= code === 'ETIMEDOUT';
       if (code === READ_ONLY) onReadOnly();
       isUnusable ||= UNUSABLE.test(code);
-      isUnreplicated = false;
       throw error;
     }
   };
