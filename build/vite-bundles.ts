@@ -21,6 +21,7 @@ export async function bundleApp(files: string, variant: string | null): Promise<
         cssCodeSplit: false,
         rolldownOptions: {
           input: path.join(WEB, 'entry-client.tsx'),
+          // The second file imports from the first.
           preserveEntrySignatures: 'allow-extension',
           output: {
             entryFileNames: 'assets/app-[hash].js',
@@ -48,7 +49,8 @@ export async function bundleApp(files: string, variant: string | null): Promise<
 }
 
 /**
- * Imports the first file from the running module, not from a URL, because a retry has another URL and would start a second application
+ * Changes two lines of the bundles. The first file imports the second with the query that `load` gets, which Vite drops. The second
+ * takes the first file's exports from the running module (`appModule`, set by web/boot.ts), not from a URL, because a retry has another URL and would start a second application
  * (web/later-stages/load-later-stages.ts).
  */
 const joinFiles: Plugin = {

@@ -30,7 +30,9 @@ export type Visitor = {
   /** Back leads to the landing page. */
   readonly startAtForm: () => Promise<void>;
   readonly startAtFilledForm: (changes?: { readonly email?: string }) => Promise<void>;
+  /** Without the form: the request is sent outside the page. Back leads to the form. */
   readonly startAtCode: (changes?: { readonly email?: string }) => Promise<void>;
+  /** Without the form and the code screen. */
   readonly startAtArticle: () => Promise<void>;
   readonly openForm: () => Promise<void>;
   readonly fillForm: (changes?: { readonly email?: string }) => Promise<void>;
@@ -41,10 +43,12 @@ export type Visitor = {
   readonly sendValidForm: () => Promise<void>;
   /** From the landing page to the code screen. */
   readonly askForCode: () => Promise<void>;
+  /** @param count which of the visitor's mails, 1 by default */
   readonly mailedCode: (count?: number) => Promise<string>;
   readonly enterCode: (code: string) => Promise<void>;
   /** @param code the mailed one by default */
   readonly openArticle: (code?: string) => Promise<void>;
+  /** From the landing page to the article. */
   readonly readArticle: () => Promise<void>;
   readonly landing: Locator;
   readonly form: Locator;
@@ -92,6 +96,7 @@ export function createVisitor(page: Page, site: Site): Visitor {
     },
     startAtCode: async ({ email: address = email } = {}) => {
       const { challengeId } = await requestCode(address);
+      // A document without the application, so that the history can be filled first.
       await page.goto(site.url + API.live);
       await page.evaluate(
         ([id, url]) => {
@@ -175,7 +180,7 @@ const DESK = path.resolve(import.meta.dirname, '..', 'desk', 'desk.ts');
 export const runDesk = ({ folder, env }: Site, ...command: readonly string[]): string =>
   execFileSync(process.execPath, [DESK, ...command], {
     env: { INSTANCE_FOLDER: folder, ...KEPT_COMPILED, ...env },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     encoding: 'utf8',
   });
 
@@ -190,6 +195,7 @@ export async function inDatabase<Result>(
 
 export const wrongFor = (code: string): string => (code === '000000' ? '000001' : '000000');
 
+/** @param pathname searched in the URL's path; text is a regular expression, too */
 export function requestsTo(page: Page, pathname: string | RegExp): Request[] {
   const requests: Request[] = [];
   page.on('request', (request) => {
@@ -263,6 +269,7 @@ export async function download(button: Locator): Promise<{ readonly name: string
 
 /** Needs an installed clock, which afterwards advances only with `page.clock.runFor`. */
 export async function stopClock(page: Page): Promise<void> {
+  // In the future, because the clock cannot be set back.
   await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
 }
 
@@ -362,8 +369,10 @@ export function forgetRestingPointer(): void {
 }
 
 type Fixtures = {
+  /** Has the default limits, unlike the shared site. */
   readonly startOwnSite: typeof startSite;
   readonly visitor: Visitor;
+  /** Add patterns of errors that the test provokes. */
   readonly expectedErrors: RegExp[];
   readonly noErrors: void;
 };

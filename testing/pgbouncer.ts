@@ -52,7 +52,7 @@ export async function startPgBouncer(server: string): Promise<PgBouncer> {
     url.host = `127.0.0.1:${port}`;
     return url.href;
   };
-  await untilReady('PgBouncer', through(server), () => child.exitCode);
+  await untilReady('PgBouncer', through(server), () => child.exitCode !== null || child.signalCode !== null);
   return {
     through,
     stop: async () => {

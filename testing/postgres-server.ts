@@ -25,7 +25,7 @@ export const QUICK = ['fsync=off', 'autovacuum=off'];
 export const PASSWORD = 'only-for-tests';
 
 /**
- * Retries once on another port, because another program may take it first. Throws PostgreSQL's own message.
+ * Tries twice, on different ports, because another program may take a port first. Throws PostgreSQL's own message.
  * @param settings lines of postgresql.conf: `name=value`
  */
 export async function startPostgres(...settings: readonly string[]): Promise<PostgresServer> {
@@ -86,6 +86,7 @@ export type PostgresNode = {
 
 const LOG_LENGTH = 10_000;
 
+/** Call {@link initialise} or copy another node's data before the first start. */
 export async function createNode(
   { folder, native, owner }: PostgresInstallation,
   name: string,
@@ -110,9 +111,11 @@ export async function createNode(
       child.kill(signal);
       await exited;
     };
-    await untilReady('PostgreSQL', url, () => child.exitCode).catch((error: unknown) => {
-      throw new Error(`PostgreSQL did not start:\n${log}`, { cause: error });
-    });
+    await untilReady('PostgreSQL', url, () => child.exitCode !== null || child.signalCode !== null).catch(
+      (error: unknown) => {
+        throw new Error(`PostgreSQL did not start:\n${log}`, { cause: error });
+      },
+    );
   };
   return { data, port, url, start, stop: (signal) => stop(signal) };
 }
@@ -178,15 +181,14 @@ export async function onPostgres<Result>(
 const READY_WITHIN_MS = 30_000;
 const CONNECTED_WITHIN_MS = 2_000;
 
-export async function untilReady(program: string, url: string, exitCode: () => number | null): Promise<void> {
+export async function untilReady(program: string, url: string, hasEnded: () => boolean): Promise<void> {
   const deadline = Date.now() + READY_WITHIN_MS;
   for (;;) {
     try {
       await onPostgres(url, async () => {});
       return;
     } catch (error) {
-      if (exitCode() !== null || Date.now() > deadline)
-        throw new Error(`${program} did not start.`, { cause: error });
+      if (hasEnded() || Date.now() > deadline) throw new Error(`${program} did not start.`, { cause: error });
       await setTimeout(50);
     }
   }

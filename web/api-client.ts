@@ -45,13 +45,13 @@ export class ApiError extends Error {
   }
 }
 
-/** Errors without a response have no field. */
-export type FormError = Error & { readonly field?: keyof LeadForm; readonly body?: string };
+/** An ApiError, or an error without a response, which has neither. */
+export type FormError = Error & { readonly field?: keyof LeadForm | null; readonly body?: string | null };
 
 export const failedWith = (error: unknown, code: ApiErrorCode): error is ApiError =>
   error instanceof ApiError && error.code === code;
 
-/** True if the same digits would be refused again. */
+/** True if the same digits would be refused again. Another server that follows the specification sends 400 without our headers. */
 export const isDeadCode = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.field === 'code' || (error.code === null && error.status === 400 && error.body !== null));
@@ -60,6 +60,7 @@ const isDocument = ({ headers }: Pick<Response, 'headers'>, body: string): boole
   /^<(!doctype|html|head|body|!--|\?xml)/i.test(body) ||
   (body.startsWith('<') && (headers.get('content-type') ?? '').includes('html'));
 
+/** Rejects even if the work ignores the signal, because import() cannot be aborted. */
 function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();
   let timer: ReturnType<typeof setTimeout>;
@@ -140,6 +141,9 @@ export async function fetchOpenChallenge(id: string): Promise<OpenChallenge | nu
 export const fetchMailStatus = async (id: string): Promise<MailStatus | null> =>
   (await fetchOpenChallenge(id).catch(() => null))?.mail ?? null;
 
+/** {@link fetchByKey} joins it to the URL. */
+export const ARTICLE_KEY = ['', ...API.article.split('/').filter(Boolean)] as const;
+
 /** The specification's query function (section 7). */
 export async function fetchByKey({ queryKey }: { readonly queryKey: readonly unknown[] }): Promise<unknown> {
   return JSON.parse((await call(queryKey.join('/'))).text);
@@ -148,9 +152,7 @@ export async function fetchByKey({ queryKey }: { readonly queryKey: readonly unk
 /** Throws if the session or the file is missing. */
 export const checkGuideFile = (): Promise<unknown> => call(API.guideFile, { method: 'HEAD' });
 
-export const ARTICLE_KEY = ['', ...API.article.split('/').filter(Boolean)] as const;
-
-/** The server counts only HEAD as reading after a mailed link. */
+/** The server counts only HEAD as reading after a mailed link, because mail scanners open links, too. */
 export const noteReading = (): void => void call(API.article, { method: 'HEAD' }).catch(() => {});
 
 export const parseArticle = (response: unknown): Article => Article.parse(response);

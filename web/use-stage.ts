@@ -10,7 +10,7 @@ import { goTo } from '#web/ui/go-to.ts';
 /** The operator's links, below the page and after the article. The build checks that one such as "#questions" leads to a section. */
 const SITE_LINKS = [...site.footerLinks, site.readOn];
 
-/** Returns and stores the history entry's stage, at first the landing page. The server restores code screens (verification/restoring.tsx). */
+/** Returns the history entry's stage and stores it there; an entry without a stage becomes the landing page. The server restores code screens (verification/restoring.tsx). */
 export function initialStageState(): StageState {
   const entry = readEntry(history.state);
   // From now on, an entry without a stage comes from a link within the page.
@@ -18,6 +18,7 @@ export function initialStageState(): StageState {
   return stageReducer(INITIAL_STATE, { type: 'history moved', ...entry });
 }
 
+/** For a press of the call to action before the application ran (entry-client.tsx). */
 export function openFormStage(): StageState {
   const next = stageReducer(INITIAL_STATE, { type: 'call to action pressed' });
   history.pushState(entryOf(next), '');
@@ -26,7 +27,7 @@ export function openFormStage(): StageState {
 
 export function useStage(initial: StageState) {
   const [state, dispatch] = useReducer(stageReducer, initial);
-  // Whether the stage has changed. If so, the landing page restores its focus and scroll position (useReturnFocus).
+  // True if the visitor has been at another stage or entry. If so, the landing page restores its focus and scroll position (useReturnFocus).
   const moved = useRef(false);
   // For handlers of responses, which may have been created in an earlier state.
   const latest = useRef(state);

@@ -47,6 +47,7 @@ const GONE = {
 /** Rendering a report blocks the event loop for up to two seconds. The few desk users wait instead of being refused. */
 const DESK_LOAD_LIMITS: NonNullable<HttpOptions['loadLimits']> = {
   maxPending: 1_000,
+  // Never refuses for this reason.
   maxEventLoopDelayMs: 0,
 };
 /** Status used by nginx if the client has closed the connection. */
@@ -88,7 +89,7 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
   });
 
   app.addHook('preValidation', async (request, reply) => {
-    if (containsNul(request.query) || containsNul(request.body)) return sendError(reply, 'invalid-input');
+    if (isUnstorable(request.query) || isUnstorable(request.body)) return sendError(reply, 'invalid-input');
   });
 
   const sendFailure = (error: unknown, reply: FastifyReply): FastifyReply => {
@@ -160,14 +161,14 @@ export async function buildDeskApp(service: Service, options: DeskAppOptions): P
 /** Valid input is less deeply nested. */
 const MAX_NESTING = 20;
 
-/** PostgreSQL cannot store NUL in text. */
-function containsNul(value: unknown, depth = 0): boolean {
+/** PostgreSQL cannot store NUL in text. A value with too much nesting is refused, too. */
+function isUnstorable(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return value.includes('\0');
   if (typeof value !== 'object' || value === null) return false;
   if (depth === MAX_NESTING) return true;
   return Object.entries(value)
     .flat()
-    .some((part) => containsNul(part, depth + 1));
+    .some((part) => isUnstorable(part, depth + 1));
 }
 
 function sendFile(

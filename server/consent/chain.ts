@@ -42,7 +42,7 @@ export type ChainError = {
 export type NewEntry = {
   readonly [Kind in ChainEntry['kind']]: {
     readonly kind: Kind;
-    /** The ID of the entry's row. An acceptance has a number instead. */
+    /** The ID of the row that the entry proves; of the emptied entry's row for an erasure. Acceptances are numbered. */
     readonly rowId: string;
     readonly content: Contents[Kind];
   };
@@ -80,6 +80,7 @@ export const lockChain = (tx: Db): Promise<void> => acquireLocks(tx, 'consent ch
 
 const HEAD_ID = 'head';
 
+/** The newest signed head. Unsigned entries may follow it. */
 export type SignedHead = ChainHead & {
   readonly isGenuine: boolean;
   readonly isByNewestSecret: boolean;
@@ -142,6 +143,7 @@ async function isUnused(db: Db): Promise<boolean> {
 /**
  * Appends entries, and signs the new head if the previous one was signed: only the operator may accept an unsigned entry. The
  * caller must have locked the chain.
+ * @returns the position of the newest entry
  */
 export async function appendEntries(
   tx: Db,
@@ -179,7 +181,7 @@ export const erasurePosition = sql<number | null>`(
 
 /**
  * Empties an erased person's entries. Positions stay, and an erasure is appended for each, because an empty entry without one
- * is a forgery.
+ * is a forgery. Returns the number of empty entries, including those erased before.
  */
 export const createProofEraser =
   (secrets: Secrets, now: number) =>
@@ -197,7 +199,6 @@ export const createProofEraser =
     const content = { erased_at: isoTime(now) };
     const erasures = erased.map(({ row_id: rowId }) => ({ kind: 'erasure', rowId, content }) as const);
     await appendEntries(tx, erasures, { secrets, now });
-    // Includes entries erased before.
     return changedRows(
       tx
         .updateTable('consent_chain')

@@ -74,13 +74,18 @@ function build(project: string, text: string, now = NOW, campaign = path.join(pr
 
 const releasesIn = (dist: string): string[] => readdirSync(path.join(dist, 'releases')).toSorted();
 
-it('a release is not stored twice if its bytes are identical', () =>
+it('a release is not stored twice if its files and their modes are identical', () =>
   withProject((project, dist) => {
     const first = publishRelease(dist, build(project, 'one'), NOW);
     const again = build(project, 'one');
     assert.equal(publishRelease(dist, again, NOW + HOUR_MS), first);
     assert.ok(!existsSync(again));
     assert.deepEqual(releasesIn(dist), [first]);
+
+    const withOtherModes = build(project, 'one');
+    chmodSync(path.join(withOtherModes, 'pages/index.html'), 0o600);
+    const second = publishRelease(dist, withOtherModes, NOW + HOUR_MS);
+    assert.deepEqual(releasesIn(dist), [first, second]);
   }));
 
 it('the release published last is the newest, even after the clock was set back', () =>

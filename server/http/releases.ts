@@ -19,8 +19,6 @@ import type { InlineHashes } from '#server/http/security-headers.ts';
 import { flushToDisk } from '#server/platform/files.ts';
 import { DAY_MS, HOUR_MS } from '#server/platform/time.ts';
 
-export const variantPage = (variant: string): string => `variant-${variant}.html`;
-
 /**
  * Maps the path of each source file to its digest. The campaign's path is recorded as campaign/, wherever the campaign is
  * stored.
@@ -46,6 +44,7 @@ const GRACE_MS = DAY_MS;
 /** Builds take seconds, so an older unfinished one must have been killed. */
 const ABANDONED_AFTER_MS = HOUR_MS;
 
+/** Every file that a build reads, as a test checks. */
 const SOURCES = [
   'web/**/*',
   'desk/{endpoints,web}/**/*',
@@ -121,6 +120,8 @@ function namesIn(folder: string): string[] {
 
 export const releaseNames = (dist: string): string[] => namesIn(path.join(dist, 'releases'));
 
+export const variantPage = (variant: string): string => `variant-${variant}.html`;
+
 export const filesFolder = (dist: string, name: string): string => path.join(dist, 'releases', name, 'files');
 
 export function newestRelease(dist: string): Release | null {
@@ -147,8 +148,8 @@ export const campaignFolderOf = ({ folder }: Pick<Release, 'folder'>): string =>
   path.join(folder, 'campaign');
 
 /** Keeps owners and modes, because root may build for another user, and not every user may read the article. */
-export function copyCampaign(campaign: string, release: string): void {
-  const copy = campaignFolderOf({ folder: release });
+export function copyCampaign(campaign: string, releaseFolder: string): void {
+  const copy = campaignFolderOf({ folder: releaseFolder });
   copyFiles(campaign, copy);
   for (const name of ['', ...readdirSync(copy, { recursive: true, encoding: 'utf8' })]) {
     const { mode, uid, gid } = statSync(path.join(campaign, name));
@@ -204,7 +205,7 @@ export function beginRelease(dist: string, now = Date.now()): string {
 
 /**
  * Publishes a finished build for the next start; running servers keep their release.
- * @returns the name of the release, or of the newest one if its bytes are identical
+ * @returns the name of the release, or of the newest one if its files, owners and modes are identical
  */
 export function publishRelease(dist: string, folder: string, now = Date.now()): string {
   const newest = releaseNames(dist).at(-1);
@@ -224,10 +225,16 @@ export function publishRelease(dist: string, folder: string, now = Date.now()): 
   return name;
 }
 
-function haveSameFiles(folder: string, other: string): boolean {
-  return (
-    JSON.stringify(digestFiles(folder, ['**/*'], [])) === JSON.stringify(digestFiles(other, ['**/*'], []))
-  );
+const haveSameFiles = (one: string, other: string): boolean => describeFiles(one) === describeFiles(other);
+
+function describeFiles(folder: string): string {
+  const permissions = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .toSorted()
+    .map((name) => {
+      const { mode, uid, gid } = statSync(path.join(folder, name));
+      return [name, mode, uid, gid];
+    });
+  return JSON.stringify([digestFiles(folder, ['**/*'], []), permissions]);
 }
 
 export function removeOldReleases(dist: string, now = Date.now()): void {

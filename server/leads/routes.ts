@@ -56,8 +56,9 @@ function addFormRoute(
   proofOfWork: ProofOfWork,
 ): void {
   const { config, campaign, database, limits, metrics, clock } = service;
-  // Accepts consent to news even if the form no longer asks for it, because a page opened earlier may still show the box.
-  const Form = leadSchema(campaign.form, z.optional(z.string({ error: 'invalid' })));
+  // Accepted even if the form no longer asks for it, because a page opened earlier may still show the box.
+  const newsConsentVersion = z.optional(z.string({ error: 'invalid' }));
+  const Form = leadSchema(campaign.form, newsConsentVersion);
   app.post(API.leads, async (request, reply) => {
     const parsed = Form.safeParse(request.body);
     if (!parsed.success) return sendInvalidForm(campaign, sendError, request, reply, parsed.error);
@@ -83,10 +84,10 @@ function addFormRoute(
       findOpenChallenge,
     );
     if (wordings.type === 'unknown') return sendError(reply, 'page-outdated', { field: wordings.field });
-    // A visitor with an open challenge has already done the work, or requested the code before the breaker opened.
     const needsProof =
       isHoneypotFilled(request.body) || !(await limits.breaker.admitWithoutProof(clientAddress));
     const proof = request.headers[PROOF_OF_WORK_HEADER];
+    // A visitor with an open challenge has already done the work, or requested the code before the breaker opened.
     if (needsProof && !hasCodeOfItsOwn(await findOpenChallenge()) && !(await proofOfWork.accepts(proof))) {
       metrics.limitHit('proof-of-work-required');
       return sendError(reply, 'proof-of-work-required');
@@ -163,7 +164,7 @@ function addChallengeRoute(
     const now = clock();
     const browserId = cookies.readBrowserId(request);
     const givenId = [request.query.id].flat()[0];
-    // Replaces a malformed ID, which PostgreSQL could reject, by the nil UUID, which no row has.
+    // Without an ID, the browser's newest challenge is found. The nil UUID replaces a malformed ID, which PostgreSQL could reject.
     const id = typeof givenId === 'string' && !isUuid(givenId) ? NIL : givenId;
     const screen =
       browserId === null
@@ -193,8 +194,8 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
 /**
- * Our page validates answers itself, so an invalid one means that the questions have changed. Other clients get the field's
- * error.
+ * Our page, which sends the header below, validates answers itself, so an invalid one means that the questions have changed. Other
+ * clients get the field's error.
  */
 function sendInvalidForm(
   campaign: Campaign,

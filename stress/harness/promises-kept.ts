@@ -59,7 +59,7 @@ export async function checkPromises(
     withoutReceipt,
   };
   for (const [promise, count] of Object.entries(promises)) if (count > 0) onBroken(`${promise}: ${count}`);
-  for (const line of new Set(ledger.withoutSentence)) onBroken(`an error without a sentence: ${line}`);
+  for (const line of new Set(ledger.badErrors)) onBroken(`an error without a sentence: ${line}`);
   return {
     ...promises,
     lost: promises.lostMails + promises.lostLeads + promises.falseSuccesses,

@@ -35,7 +35,7 @@ export type Ledger = {
   readonly acknowledged: Set<string>;
   /** 200 for the right code: there is a lead. */
   readonly verified: Set<string>;
-  /** The mail arrived, but no attempt got a 200. */
+  /** The mail arrived, but no attempt got a 200. Each e-mail address with the last `status: body`. */
   readonly unverified: Map<string, string>;
   /** No mail within MAIL_PATIENCE_MS. */
   readonly unmailed: Set<string>;
@@ -43,7 +43,7 @@ export type Ledger = {
   /** Requests without a response by cause, and 5xx by error code. */
   readonly failed: Map<string, number>;
   /** 5xx without an error message, and 503 without Retry-After. */
-  readonly withoutSentence: string[];
+  readonly badErrors: string[];
   /** `at`: milliseconds since 1970. */
   readonly timings: { readonly at: number; readonly afterMs: number; readonly status: string }[];
 };
@@ -55,7 +55,7 @@ export const newLedger = (): Ledger => ({
   unmailed: new Set(),
   statusCounts: new Map(),
   failed: new Map(),
-  withoutSentence: [],
+  badErrors: [],
   timings: [],
 });
 
@@ -64,13 +64,13 @@ const PAUSE_MS = 50;
 /** A code expires after 600 s; later mail counts as lost. */
 const MAIL_PATIENCE_MS = 240_000;
 
-let visitors = 0;
-export const newEmail = (): string => `visitor-${process.pid}-${(visitors += 1)}@example.com`;
+let lastNumber = 0;
+export const newEmail = (): string => `visitor-${process.pid}-${(lastNumber += 1)}@example.com`;
 
 /** @param n counts from 0 @param first first octet of the IP address */
 export const ipAddress = (n: number, first = 10): string =>
   `${first}.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
-export const newIpAddress = (): string => ipAddress((visitors += 1));
+export const newIpAddress = (): string => ipAddress((lastNumber += 1));
 
 export const sumOf = (counts: ReadonlyMap<string, number>): number =>
   counts.values().reduce((sum, count) => sum + count, 0);
@@ -123,9 +123,8 @@ async function retryOnServerError(
     if (response !== null) {
       const { status, body, headers } = response;
       if (status < 500) return response;
-      if (!/^[A-Z].{10,}\.$/.test(body)) ledger.withoutSentence.push(`${status}: ${body}`);
-      if (status === 503 && !headers.has('retry-after'))
-        ledger.withoutSentence.push('503 without Retry-After');
+      if (!/^[A-Z].{10,}\.$/.test(body)) ledger.badErrors.push(`${status}: ${body}`);
+      if (status === 503 && !headers.has('retry-after')) ledger.badErrors.push('503 without Retry-After');
     }
     await setTimeout(PAUSE_MS);
   }
@@ -148,11 +147,11 @@ export async function walk(
   const email = newEmail();
   const from = newIpAddress();
   const form = () => post(`${url}${API.leads}`, filledForm({ email }), '', from);
-  const asked = await retryOnServerError(ledger, form, signal);
-  if (asked === null) return;
-  if (asked.status !== 202) throw new Error(`The form got ${asked.status}: ${asked.body}`);
+  const response = await retryOnServerError(ledger, form, signal);
+  if (response === null) return;
+  if (response.status !== 202) throw new Error(`The form got ${response.status}: ${response.body}`);
   ledger.acknowledged.add(email);
-  await onAccepted?.(email, asked.cookie);
+  await onAccepted?.(email, response.cookie);
 
   let code: string;
   try {
@@ -161,7 +160,7 @@ export async function walk(
     ledger.unmailed.add(email);
     return;
   }
-  const entry = () => post(`${url}${API.verify}`, { email, code }, asked.cookie);
+  const entry = () => post(`${url}${API.verify}`, { email, code }, response.cookie, from);
   const entered = await retryOnServerError(ledger, entry, NEVER_ABORTED);
   if (entered?.status === 200) {
     ledger.verified.add(email);
@@ -180,6 +179,8 @@ export async function whileVisited(
       while (!enough.signal.aborted) await visit(enough.signal);
     }),
   );
+  // Reported by the last line, even if it fails during the work.
+  traffic.catch(() => {});
   try {
     await work();
   } finally {
@@ -202,7 +203,7 @@ export async function walkWhile(
   return ledger;
 }
 
-/** Turns all limits off, because one machine simulates all visitors. Not for measuring speed. */
+/** Turns the breaker and the limits of networks off, because one machine simulates all visitors. Not for measuring speed. */
 export const WITHOUT_LIMITS = {
   LEADS_PER_IP_PER_HOUR: '0',
   VERIFY_PER_IP_PER_HOUR: '0',

@@ -26,6 +26,7 @@ import { toasts } from '#web/ui/toast-store.ts';
 export type CodeRequestFormProps = {
   readonly draft: LeadDraft;
   readonly onDraftChange: (draft: LeadDraft) => void;
+  /** Called with null if a successful response is unreadable. */
   readonly onCodeRequested: (lead: LeadForm, consentVersion: string, response: CodeRequested | null) => void;
 };
 
@@ -49,6 +50,7 @@ export function CodeRequestForm({ draft, onDraftChange, onCodeRequested }: CodeR
     ? {
         // The server's error about a field that still has the value that was sent.
         ...(refusal?.field &&
+          refusal.body &&
           refusal.field in draft &&
           refused?.[refusal.field] === draft[refusal.field] && { [refusal.field]: refusal.body }),
         ...(check.type === 'errors' && check.errors),
@@ -115,6 +117,7 @@ export function CodeRequestForm({ draft, onDraftChange, onCodeRequested }: CodeR
           <EmailSuggestion suggestion={suggestion} onAccept={(address) => change('email', address)} />
         )}
       </TextField>
+      {/* Not for other errors, such as the server's about this address. */}
       {errors.email === validation.email && <StrayCharacter typed={draft.email} />}
       {asksMore && (
         <OwnFields
@@ -182,7 +185,7 @@ function useSubmission(onCodeRequested: CodeRequestFormProps['onCodeRequested'])
           },
           onError: (error) => {
             // A refused field that gets the focus announces its error.
-            const spokenThere = error.field !== undefined && error.field in draft && isFocusFree();
+            const spokenThere = (error.field ?? '') in draft && isFocusFree();
             toasts.add({ ...failureToast(toastWords.submissionFailed, error), spokenThere });
           },
         },

@@ -19,8 +19,9 @@ type CodeEntryProps = {
   /** The boxes become empty when it rises. */
   readonly resets: number;
   readonly disabled: boolean;
-  readonly onType: () => void;
-  readonly onEdit: () => void;
+  readonly onDigitsChange: () => void;
+  /** Also called when a complete code becomes incomplete. */
+  readonly onCodeChange: () => void;
   readonly onComplete: (code: string) => void;
 };
 
@@ -99,10 +100,13 @@ export function CodeBoxes({ ref, headingId, introId, failure, ...props }: CodeBo
 
 type Boxes = RefObject<(HTMLInputElement | null)[]>;
 
-function useCodeEntry(boxes: Boxes, { resets, disabled, onType, onEdit, onComplete }: CodeEntryProps) {
+function useCodeEntry(
+  boxes: Boxes,
+  { resets, disabled, onDigitsChange, onCodeChange, onComplete }: CodeEntryProps,
+) {
   const [entry, dispatch] = useReducer(codeEntryReducer, EMPTY_CODE_ENTRY);
   const submitted = useRef<string | null>(null);
-
+  /** Another whole code, pasted while the server checked the previous one. */
   const pendingPaste = useRef<CodeEntryEvent | null>(null);
 
   const apply = (event: CodeEntryEvent) => {
@@ -113,11 +117,11 @@ function useCodeEntry(boxes: Boxes, { resets, disabled, onType, onEdit, onComple
     }
     const next = codeEntryReducer(entry, event);
     dispatch(event);
-    if (next.digits !== entry.digits) onType();
+    if (next.digits !== entry.digits) onDigitsChange();
     boxes.current[next.focus]?.focus();
     boxes.current[next.focus]?.select();
     const code = completeCode(next);
-    if (code !== completeCode(entry)) onEdit();
+    if (code !== completeCode(entry)) onCodeChange();
     // A second autofill of the same code is not another attempt.
     if (code !== null && code !== submitted.current) {
       submitted.current = code;
@@ -126,6 +130,7 @@ function useCodeEntry(boxes: Boxes, { resets, disabled, onType, onEdit, onComple
     if (code === null) submitted.current = null;
   };
 
+  // React runs these effects in this order: empty the boxes, focus the first one, apply the paste.
   useEffect(() => {
     if (resets === 0) return;
     submitted.current = null;
@@ -160,6 +165,7 @@ function useFocusOfBoxes(boxes: Boxes, disabled: boolean): void {
   }, [boxes]);
 }
 
+/** Digits typed or pasted while no box has the focus go to the current box. */
 function useStrayInput(entry: CodeEntry, apply: (event: CodeEntryEvent) => void): void {
   const onStrayInput = useEffectEvent((event: KeyboardEvent | ClipboardEvent) => {
     if (event.target instanceof HTMLInputElement) return;

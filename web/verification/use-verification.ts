@@ -21,7 +21,9 @@ export function useVerification({
   const [failure, setFailure] = useState<string | null>(null);
   const failureToastId = useRef('');
   /** A code that could not be checked; it stays in its boxes until the visitor types another one. */
-  const [unchecked, setUnchecked] = useState<{ readonly code: string; readonly of: string } | null>(null);
+  const [unchecked, setUnchecked] = useState<{ readonly code: string; readonly challengeId: string } | null>(
+    null,
+  );
   /** True if no code of this challenge is accepted any longer. */
   const [isUsedUp, setUsedUp] = useState(false);
 
@@ -46,7 +48,7 @@ export function useVerification({
     failureToastId.current = toasts.add(isDead ? { ...toast, spokenThere: true } : toast);
     setFailure(isDead ? (wrongCodeMessage(error, challenge) ?? toast.description) : null);
     if (isDead) setResets((count) => count + 1);
-    setUnchecked(isDead ? null : { code, of: challenge.id });
+    setUnchecked(isDead ? null : { code, challengeId: challenge.id });
     if (failedWith(error, 'too-many-tries')) setUsedUp(true);
   };
   const forgetUnchecked = () => setUnchecked(null);
@@ -58,7 +60,7 @@ export function useVerification({
     isPending: verification.isPending,
     resets,
     failure,
-    unchecked: unchecked?.of === challenge.id ? unchecked.code : null,
+    unchecked: unchecked?.challengeId === challenge.id ? unchecked.code : null,
     isUsedUp,
     verify: (code: string) => {
       if (verification.isPending) return;
@@ -67,8 +69,8 @@ export function useVerification({
         onSuccess: ({ type }) => {
           if (type === 'open already') return onOpenAlready();
           if (!afterCode) toasts.add(toastWords.verified);
+          // First the article, which visitors who come back from `afterCode` find.
           onVerified();
-          // Visitors who come back find the article.
           if (afterCode) location.assign(afterCode);
         },
         onError: onRefused,

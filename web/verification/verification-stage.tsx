@@ -65,8 +65,8 @@ export function VerificationStage({
         resets={verification.resets}
         failure={verification.failure}
         disabled={isPending}
-        onType={verification.forgetFailure}
-        onEdit={verification.forgetUnchecked}
+        onDigitsChange={verification.forgetFailure}
+        onCodeChange={verification.forgetUnchecked}
         onComplete={verification.verify}
       />
       {unchecked !== null && (

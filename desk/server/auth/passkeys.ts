@@ -131,6 +131,7 @@ export function createPasskeys(service: Service, { url, people }: DeskConfig): P
       const challenge = await consumeChallenge(signed, `add ${email}`);
       if (challenge === null) return false;
       const result = await verifyRegistrationResponse({
+        // The library checks its shape.
         response: credential as never,
         expectedChallenge: challenge,
         expectedOrigin: url,

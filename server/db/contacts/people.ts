@@ -25,8 +25,11 @@ import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
 import type { ExportRun } from '#server/db/queries/export-history.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
-/** V8 soon frees small pages. With 200 contacts per page, an export needs 10 MB more memory and takes as long. */
-const PAGE_SIZE = 100;
+/**
+ * For lists that contain nearly all rows of a slice, because V8 soon frees small pages. With 200 contacts per page, an export needs
+ * 10 MB more memory and takes as long.
+ */
+const SMALL_SLICE_SIZE = 100;
 
 /**
  * Lists contacts by the time of their row, oldest first unless the filter says otherwise.
@@ -42,7 +45,7 @@ export async function* contactPages(
   const { table } = STATES[state];
   const range = idsBetween(since, until);
   // A narrow filter leaves few contacts of a slice, so larger slices save statements.
-  const size = state === 'verified' && !isNarrow(filter) ? PAGE_SIZE : SLICE_SIZE;
+  const size = state === 'verified' && !isNarrow(filter) ? SMALL_SLICE_SIZE : SLICE_SIZE;
   const slices = newestFirst
     ? slicesBackwards(db, table, range, null, size)
     : slicesOf(db, table, range, size);
@@ -132,8 +135,8 @@ export const hasNewsConsents = (db: Db): Promise<boolean> =>
   );
 
 /**
- * emailOfContact and idsOfContacts search in this order. Of several forms without a lead, idsOfContacts returns the oldest, the
- * lists show the newest, and emailOfContact finds both.
+ * emailOfContact and idsOfContacts search in this order. Of several submissions without a lead, idsOfContacts returns the oldest,
+ * the lists show the newest, and emailOfContact finds both.
  */
 const CONTACT_TABLES = ['leads', 'imported_leads', 'submissions'] as const;
 
@@ -170,7 +173,7 @@ export async function findContact(db: Db, email: string): Promise<ContactRecord 
   return undefined;
 }
 
-/** Most informative first. An imported person who asks for a code still counts as imported. */
+/** Most informative first. An imported person who asks for a code is in two lists, and counts as imported here. */
 const STATES_IN_ORDER = [
   'verified',
   'suppressed',
@@ -212,7 +215,7 @@ const isIn = ({ after, last }: Slice) =>
 const hasEmail = (email: string) => sql`${sql.ref('person.email')} = ${email}`;
 
 // `person` is a row of the list's table. Related rows are found by subqueries for each person. With plain joins, PostgreSQL would
-// read all of a long table for each small page.
+// read all of a long table for each small page. It turns `exists` into a join, too, but not `(select …) is not null`.
 
 const isSuppressed = sql`(select 1 from suppressions where suppressions.email = person.email limit 1) is not null`;
 
@@ -337,5 +340,6 @@ async function readContacts(
     select ${COMMON}, ${sql.lit(state)} as state, ${at} as state_since, ${columns} from ${from}
     where ${sql.join(conditions, sql` and `)} order by ${sql.ref('person.id')}
   `.execute(db);
+  // The conditions in SQL may match too much.
   return rows.filter(exactCheck(filter));
 }

@@ -1,3 +1,4 @@
+// Once released, this schema never changes. New columns and tables need another migration (migrate.ts).
 import { sql, type Kysely } from 'kysely';
 
 export async function up(db: Kysely<unknown>): Promise<void> {

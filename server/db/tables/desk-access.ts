@@ -55,6 +55,10 @@ export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
  * @param use counter: 0 if the passkey has none
  * @returns false if the counter has not increased, which suggests a copied passkey
  */
+/**
+ * Authenticators either count their uses or always send 0 (WebAuthn, section 6.1.1).
+ * @returns false if the counter did not rise, so the passkey may have been copied
+ */
 export async function recordPasskeyUse(
   tx: Db,
   { id, counter, publicKey, now }: { id: string; counter: number; publicKey: string; now: number },

@@ -1,4 +1,4 @@
-// Counts events atomically across processes.
+// Counts events atomically across processes. A fixed window begins with its first event; a sliding one covers the time until now.
 import { sql, type RawBuilder } from 'kysely';
 
 import { CLOCKS_DIFFER_MS } from '#server/platform/time.ts';
@@ -40,7 +40,7 @@ export async function countInWindow(db: Db, key: string, windowMs: number, now: 
 }
 
 /**
- * Counts an event up to a limit. Writes nothing if the window is full, because refusals must stay cheap in a flood.
+ * Counts an event up to a limit of at least 1. Writes nothing if the window is full, because refusals must stay cheap in a flood.
  * @returns the end of the full window; null if the event was counted
  */
 export async function countInWindowUpTo(
@@ -70,11 +70,16 @@ export async function readWindow(
   return { count: row?.count ?? 0, endsAt: row?.ends_at ?? now };
 }
 
+export async function endWindow(db: Db, key: string): Promise<void> {
+  await db.deleteFrom('limit_windows').where('key', '=', key).execute();
+}
+
 /** A sliding window is up to one slice too long and never too short. */
 const SLICES = 24;
 
 export type SlidingWindow = {
   readonly key: string;
+  /** Keys made with older secrets, which are read, too. */
   readonly formerKeys?: readonly string[];
   readonly windowMs: number;
 };
@@ -164,10 +169,7 @@ export async function countInSlidingWindowsUpTo(
   return null;
 }
 
-export async function endWindow(db: Db, key: string): Promise<void> {
-  await db.deleteFrom('limit_windows').where('key', '=', key).execute();
-}
-
+/** @param now the same as when the event was counted */
 export async function uncountInSlidingWindows(
   db: Db,
   windows: readonly SlidingWindow[],
