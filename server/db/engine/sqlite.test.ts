@@ -135,6 +135,17 @@ it('an SQLite write resolves once a flush has begun after its commit, and concur
     flushes[2]!.reject(sqliteError(SQLITE_IOERR, 'The disk failed.'));
     await assert.rejects(failing, /The disk failed/);
     assert.equal(writes.fault(), 'disk fails');
+
+    const reading = db.transaction().execute((tx) => tx.selectFrom('rows').select('id').execute());
+    await until(() => flushes.length === 4);
+    flushes[3]!.resolve();
+    await Promise.all([reading, missing.execute()]);
+    assert.equal(writes.fault(), 'disk fails', 'nothing was written since');
+    const next = write(5);
+    await until(() => flushes.length === 5);
+    flushes[4]!.resolve();
+    await next;
+    assert.equal(writes.fault(), null);
   }));
 
 it('SQLite plans a statement with a limit only once', () =>

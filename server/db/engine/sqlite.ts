@@ -26,7 +26,7 @@ type SqliteParts = {
   readonly isFileInPlace: () => boolean;
   /** Resolves once all commits so far are on the disk. */
   readonly flush: () => Promise<void>;
-  /** Itself ignores errors that concern only one query. */
+  /** The monitor itself ignores errors that concern only one query. */
   readonly writeMonitor: Pick<WriteMonitor, 'succeeded' | 'failed'>;
 };
 
@@ -55,8 +55,6 @@ type PendingQuery = {
   timer?: NodeJS.Timeout;
 };
 
-const retryDelayMs = (): number => 5 + Math.random() * 10;
-
 function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonitor }: SqliteParts): Driver {
   const run = createRunner(sqlite);
   const command = (sql: string): void => void run({ sql, parameters: [] });
@@ -64,17 +62,14 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonito
   let owner: DatabaseConnection | null = null;
   /** First error of the owner. As on PostgreSQL, a transaction cannot be committed after an error. */
   let failure: { readonly cause: unknown } | null = null;
+  let hasWritten = false;
   let queue: PendingQuery[] = [];
   /** Not null while another process has locked the file. */
   let retryTimer: NodeJS.Timeout | null = null;
   let onIdle: (() => void) | null = null;
 
-  const enqueue = (
-    connection: DatabaseConnection,
-    kind: PendingQuery['kind'],
-    query: Query,
-  ): Promise<QueryResult<unknown>> =>
-    new Promise((resolve, reject) => {
+  const enqueue = (connection: DatabaseConnection, kind: PendingQuery['kind'], query: Query) =>
+    new Promise<QueryResult<unknown>>((resolve, reject) => {
       const pending: PendingQuery = { connection, kind, query, resolve, reject };
       queue.push(pending);
       startPendingQueries();
@@ -89,12 +84,15 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonito
       queue = queue.filter((other) => other !== pending);
       if (tryToStart(pending)) clearTimeout(pending.timer);
       else {
-        // A read thereby passes earlier writes, as reads do anyway while the file is locked.
+        // Puts it back first. A read thereby passes earlier writes, as reads do anyway while the file is locked.
         queue.unshift(pending);
-        retryTimer ??= setTimeout(() => {
-          retryTimer = null;
-          startPendingQueries();
-        }, retryDelayMs());
+        retryTimer ??= setTimeout(
+          () => {
+            retryTimer = null;
+            startPendingQueries();
+          },
+          5 + Math.random() * 10,
+        );
         // Otherwise the same read would be tried again at once.
         if (pending.kind === 'read') break;
       }
@@ -110,10 +108,8 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonito
       const result = run(query);
       if (kind === 'begin') owner = connection;
       // Without a change, there is nothing to flush: workers look for jobs every second, and mostly find none.
-      const hasChanged = result.rows.length > 0 || (result.numAffectedRows ?? 0n) > 0n;
-      if (kind === 'write' && hasChanged) whenOnDisk().then(() => resolve(result), reject);
+      if (kind === 'write' && hasChanged(result)) whenOnDisk(true).then(() => resolve(result), reject);
       else resolve(result);
-      if (kind === 'write' && !hasChanged) writeMonitor.succeeded();
     } catch (error) {
       if (isBusy(error)) return false;
       writeMonitor.failed(error);
@@ -122,14 +118,12 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonito
     return true;
   }
 
-  async function whenOnDisk(): Promise<void> {
-    try {
-      await flush();
-    } catch (error) {
+  async function whenOnDisk(isWrite: boolean): Promise<void> {
+    await flush().catch((error: unknown) => {
       writeMonitor.failed(error);
       throw error;
-    }
-    writeMonitor.succeeded();
+    });
+    if (isWrite) writeMonitor.succeeded();
   }
 
   function rejectLate(pending: PendingQuery): void {
@@ -145,6 +139,7 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonito
   function endTransaction(): void {
     owner = null;
     failure = null;
+    hasWritten = false;
     startPendingQueries();
   }
 
@@ -166,7 +161,9 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonito
   const runInTransaction = (query: Query): QueryResult<unknown> => {
     throwIfBroken();
     try {
-      return run(query);
+      const result = run(query);
+      hasWritten ||= !isRead(query.sql) && hasChanged(result);
+      return result;
     } catch (error) {
       failure = { cause: error };
       writeMonitor.failed(error);
@@ -201,10 +198,12 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonito
         writeMonitor.failed(error);
         throw error;
       }
+      const isWrite = hasWritten;
       // The next transaction need not wait for the disk. If the flush fails, the caller gets an error, although the changes are
       // already visible and may or may not survive a crash.
       endTransaction();
-      await whenOnDisk();
+      // A transaction that wrote nothing may have read changes that are not yet on the disk.
+      await whenOnDisk(isWrite);
     },
     rollbackTransaction: rollBackIfRunning,
     releaseConnection: rollBackIfRunning,
@@ -220,10 +219,7 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonito
   };
 }
 
-/**
- * Several times the number of different statements that the server uses. Prepared statements use memory outside the JavaScript
- * heap.
- */
+/** Several times the number of the server's statements. Prepared statements use memory outside the JavaScript heap. */
 const MAX_PREPARED = 200;
 
 function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unknown> {
@@ -245,6 +241,9 @@ function createRunner(sqlite: DatabaseSync): (query: Query) => QueryResult<unkno
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   };
 }
+
+const hasChanged = ({ rows, numAffectedRows = 0n }: QueryResult<unknown>): boolean =>
+  rows.length > 0 || numAffectedRows > 0n;
 
 /** A statement that begins with "with" may write. */
 const isRead = (sql: string): boolean => /^\s*(select|pragma|explain)\b/i.test(sql);
