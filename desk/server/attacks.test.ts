@@ -436,27 +436,30 @@ describe('guessing at the desk', () => {
       }
     }));
 
-  it('hours of guessing do not lock out desk users or their passkeys', () =>
+  it('hours of guessing neither lock out desk users nor reveal who they are', () =>
     atDesk('sqlite', async (app, server) => {
-      const { unsentAsksOfAll, asksFromNetwork, codesFromNetwork } = DESK_SIGN_IN;
-      for (const address of networks(Math.ceil(unsentAsksOfAll / asksFromNetwork) + 1))
+      const { asksFromNetwork, codesFromNetwork } = DESK_SIGN_IN;
+      for (const address of networks(18))
         await Promise.all(
           Array.from({ length: asksFromNetwork }, (_, at) =>
             askForCode(app, `eve${at}@example.net`, address),
           ),
         );
-      assert.equal(await server.countRows('desk_sign_ins'), unsentAsksOfAll);
       for (let at = 0; at <= codesFromNetwork; at += 1)
         await enterCode(createDeskBrowser(app, '203.0.113.7'), '123456');
-      const unlisted = createDeskBrowser(app, '203.0.113.7');
-      assert.equal((await unlisted.post('/api/sign-in', { email: STRANGER })).statusCode, 200);
-      for (let at = 0; at < DESK_SIGN_IN.attempts; at += 1)
-        assert.equal(await enterCode(unlisted, '000000'), 'wrong-code');
-      assert.equal(await enterCode(unlisted, '000000'), 'too-many-tries');
-      const credential = createAuthenticator(DESK_URL).get(
-        await challengeOf(unlisted, '/api/sign-in/passkey'),
-      );
-      assert.equal(outcomeOf(await unlisted.post('/api/sign-in/passkey', { credential })), 'wrong-passkey');
+      for (const email of [STRANGER, BOB]) {
+        const guesser = createDeskBrowser(app, '203.0.113.7');
+        for (let round = 0; round < 2; round += 1) {
+          assert.equal((await guesser.post('/api/sign-in', { email })).statusCode, 200);
+          for (let at = 0; at < DESK_SIGN_IN.attempts; at += 1)
+            assert.equal(await enterCode(guesser, '000000'), 'wrong-code', email);
+          assert.equal(await enterCode(guesser, '000000'), 'too-many-tries', email);
+        }
+        const credential = createAuthenticator(DESK_URL).get(
+          await challengeOf(guesser, '/api/sign-in/passkey'),
+        );
+        assert.equal(outcomeOf(await guesser.post('/api/sign-in/passkey', { credential })), 'wrong-passkey');
+      }
       await signInAtDesk(server, createDeskBrowser(app, '203.0.113.7'), ADA);
     }));
 

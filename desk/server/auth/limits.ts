@@ -3,11 +3,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 
 export const DESK_SIGN_IN = {
   asksFromNetwork: 30,
-  /**
-   * Stored requests that get no code. They are stored so that unlisted e-mail addresses look the same, and counted apart so that they use
-   * up no desk user's share.
-   */
-  unsentAsksOfAll: 500,
   codesFromNetwork: 60,
   passkeysFromNetwork: 60,
   windowMs: HOUR_MS,

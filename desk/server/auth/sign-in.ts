@@ -48,7 +48,7 @@ export type SignIn = {
   readonly stop: () => Promise<void>;
 };
 
-/** A network may not request more, so this includes all codes of a browser that stays in its network. */
+/** At most this many are read. A network may not request more, so these are all of a browser that stays in its network. */
 const MAX_OPEN = DESK_SIGN_IN.asksFromNetwork;
 
 /** In milliseconds; random, so the load caused by queueing reveals nothing about a request. */
@@ -66,7 +66,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
   ): Promise<RequestOutcome> => {
     const email = normaliseEmail(typed);
     const [key] = pseudonymsOf(secrets, email);
-    const { windowMs, dayMs, sendsToAddress, timesInADay, unsentAsksOfAll, attempts } = DESK_SIGN_IN;
+    const { windowMs, dayMs, sendsToAddress, timesInADay, attempts } = DESK_SIGN_IN;
     const tooMany = await countFromNetwork(tx, 'asks', from, now);
     if (tooMany !== null) return tooMany;
     await acquireLocks(tx, email);
@@ -89,24 +89,13 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
       ],
       now,
     );
-    const isSent = isAllowed && tooManySends === null;
-    const tooManyAsks = await countUpTo(
-      tx,
-      // All requests share one lock. Otherwise, in a flood, delays would reveal who is a stranger.
-      { key: isSent ? 'sent asks' : 'unsent asks', lock: 'asks' },
-      // Sent asks have no limit, but are counted, so that both cases run the same statements.
-      [{ limit: isSent ? Number.MAX_SAFE_INTEGER : unsentAsksOfAll, windowMs }],
-      now,
-    );
-    // Only unsent asks can be too many, so a refusal would reveal a stranger.
-    if (tooManyAsks !== null) return accepted;
     await insertSignIn(tx, {
       id: newIdAt(now),
       browser_id: browserId,
       address_key: key,
-      email: isSent ? email : null,
+      email: isAllowed && tooManySends === null ? email : null,
       secret_id: secrets[0].id,
-      // Resending a code does not reset the attempts, unless they are used up: the limits on mailed codes bound that.
+      // A new code continues the attempts, unless they are used up: how many codes are mailed is limited.
       wrong_attempts: previous === undefined || isExhausted ? 0 : previous.wrong_attempts,
       created_at: now,
       expires_at: now + config.codeTtlSeconds * 1000,
