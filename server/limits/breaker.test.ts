@@ -239,6 +239,15 @@ onEachEngine('list-bomb breaker', ({ test, both }) => {
     assert.equal(server.breakerReasons.length, 2);
   });
 
+  test(
+    'a limit of 100 % of codes that nobody enters never opens the breaker',
+    { env: { BREAKER_UNENTERED_PERCENT: '100' } },
+    async (server) => {
+      await insertPast(server, decidedAt(server), visitors({ count: 150, entered: 0 }));
+      assert.equal((await askAsStranger(server)).statusCode, 202);
+    },
+  );
+
   test('the breaker asks only networks without entered codes for a proof of work', async (server) => {
     const decided = decidedAt(server);
     await insertPast(server, decided, bomb(100, 1, everywhere));

@@ -49,10 +49,9 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     FREE_ALLOWANCE_OF_NETWORK.min,
     Math.ceil(leadsPerIpPerHour * FREE_ALLOWANCE_OF_NETWORK.share),
   );
-  // A lower hourly limit would stop a network before its allowance is used up.
+  // Operators behind a proxy that hides the visitors' IP addresses set the hourly limit to 0. Then each recipient counts as a network, and
+  // limitsNetworks is false. Any other limit below the allowance stops a network earlier.
   const limitsNetworks = unenteredPercent > 0 && freeAllowance < leadsPerIpPerHour;
-  // Operators behind a proxy that hides the visitors' IP addresses set this limit to 0. Then each recipient counts as a network, and
-  // limitsNetworks is false.
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? customerNetworkOf(code.client_address) : code.email;
   const readCodes = (from: number, to: number) => newestCodes(db, { from, to, limit: BREAKER.sample });
@@ -129,6 +128,7 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     return unconfirmedAbove(expired, threshold) >= BREAKER.opensAtUnconfirmed;
   }
 
+  /** @param until the beginning of the hour to judge */
   async function readThreshold(now: number, until: number): Promise<Threshold> {
     if (cachedThreshold === null || Math.abs(now - cachedThreshold.foundAt) >= BREAKER.thresholdCacheMs) {
       const days = [];
@@ -190,8 +190,8 @@ const percentsOf = (days: readonly RecipientCounts[]): number[] =>
 function unconfirmedAbove(domains: ReadonlyMap<string, RecipientCounts>, threshold: Threshold): number {
   const tooMany = [...domains].filter(([domain, { unconfirmed, confirmed }]) => {
     const percent = threshold(domain);
-    // The number of unconfirmed recipients that the threshold allows for this many confirmed ones; 100 % allows any number.
-    const expected = confirmed === 0 ? 0 : (confirmed * percent) / (100 - percent);
+    // The number of unconfirmed recipients that the threshold allows for this many confirmed ones.
+    const expected = percent === 100 ? Infinity : (confirmed * percent) / (100 - percent);
     return unconfirmed - expected >= BREAKER.minSurplus;
   });
   // Each recipient has a weight (recipients.ts), and a sum of weights such as 5/6 can fall just short of the whole number.
