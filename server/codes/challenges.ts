@@ -12,7 +12,7 @@ import { isListed, type ListedAddress } from '#server/db/tables/suppressions.ts'
 
 export type Challenge = Selectable<Schema['submissions']>;
 
-export const hasCodeOfItsOwn = (challenge: Challenge | undefined): challenge is Challenge =>
+export const hasCodeOfItsOwn = (challenge: Challenge | undefined): boolean =>
   challenge !== undefined && challenge.codes_sent > 0;
 
 type BrowserQuery = { readonly browserId: string; readonly now: number };
@@ -71,8 +71,8 @@ export async function prolongChallenges(
     .where((eb) =>
       eb.or([
         eb('id', '=', code.submission_id),
-        // The database doesn't store which code a challenge shares, so all later challenges without a code are extended.
-        eb.and([eb('codes_sent', '=', 0), eb('created_at', '>=', code.created_at)]),
+        // The database doesn't store which code a challenge shares, so all without a code are extended that asked later.
+        eb.and([eb('codes_sent', '=', 0), eb('asked_at', '>=', code.created_at)]),
       ]),
     )
     .execute();

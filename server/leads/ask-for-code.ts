@@ -70,7 +70,8 @@ type NormalisedForm = LeadAnswers & {
 /**
  * Known and unknown e-mail addresses get the same outcome. `mail-backlog` means that the code could not be mailed in time.
  *
- * Asking again mails nothing while the mail is queued, or within RESEND_SECONDS after it was sent. This also applies to another
+ * Asking again mails nothing while the mail is queued, or within RESEND_SECONDS after it was sent (findRecentCode names an
+ * exception). This also applies to another
  * browser at the same IP address, because a lost response also loses its cookie, so a visitor's browser may look like another. A
  * visitor whose attempts are used up gets a new code and challenge at once.
  */
@@ -127,15 +128,15 @@ async function issueOrReuseCode(
   await acquireLocks(tx, email);
   const open = isNewBrowser ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
   // A challenge whose attempts are used up is replaced, not continued.
-  const isExhausted = limits.isExhausted(open);
-  const challenge = isExhausted ? undefined : open;
+  const isExhausted = open !== undefined && limits.isExhausted(open);
+  const continued = isExhausted ? undefined : open;
   const sentCodes = await limits.readCodesSent(tx, email, now);
   const recent = isExhausted
     ? null
-    : await findRecentCode(tx, sentCodes, challenge, form, visitor, limits, now);
+    : await findRecentCode(tx, sentCodes, continued, form, visitor, limits, now);
   if (recent !== null) {
     const stored = { codesMailed: 0, expiresAt: recent.code.expires_at } as const;
-    const challengeId = await storeForm(tx, challenge, form, visitor, stored, now);
+    const challengeId = await storeForm(tx, continued, form, visitor, stored, now);
     const resendSeconds = resendInSeconds(recent.code, recent.mail, config.resendSeconds, now);
     return requestedOutcome(challengeId, recent.code, resendSeconds);
   }
@@ -150,7 +151,7 @@ async function issueOrReuseCode(
     await endChallenge(tx, open.id, now);
   }
   const expiresAt = now + config.codeTtlSeconds * 1000;
-  const challengeId = await storeForm(tx, challenge, form, visitor, { codesMailed: 1, expiresAt }, now);
+  const challengeId = await storeForm(tx, continued, form, visitor, { codesMailed: 1, expiresAt }, now);
   const code: Code = {
     // The ID contains the time, which is used to count codes (codeStatistics in codes.ts).
     id: newIdAt(now),
@@ -235,7 +236,7 @@ async function storeForm(
     ...(isUnchanged && { client_address, user_agent, given_at }),
     asked_at: now,
     codes_sent: challenge.codes_sent + codesMailed,
-    expires_at: codesMailed === 0 ? challenge.expires_at : expiresAt,
+    expires_at: Math.max(challenge.expires_at, expiresAt),
   });
   return challenge.id;
 }

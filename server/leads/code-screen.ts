@@ -74,7 +74,7 @@ export const findOwnOrSharedCode = (
   now: number,
 ): Code | undefined =>
   hasCodeOfItsOwn(challenge)
-    ? codes.find((code) => code.submission_id === challenge.id)
+    ? codes.find((code) => code.submission_id === challenge?.id)
     : codes.find((code) => code.client_address === clientAddress && isLive(code, now));
 
 /** Another browser may have entered its own code, so the time must match. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 
 import { sql } from 'kysely';
 
+import { prolongCode } from '#server/codes/codes.ts';
 import { CONSENT_VERSION_HEADER, type CodeRequested, type OpenChallenge, WITH_ARTICLE } from '#shared/api.ts';
 import { codeIn } from '#testing/inbox.ts';
 import {
@@ -166,6 +167,26 @@ onEachEngine('leads', ({ test, both }) => {
     await newestCode(server, 2);
     assert.equal(server.inbox.mails.length, 2, 'a twentieth of tolerance, and no other mail');
     assert.equal((await enter(lost, code)).statusCode, 200, 'the lost answer punishes nobody');
+  });
+
+  both("a browser that asks again can use another browser's newer code until it expires", async (server) => {
+    const [laptop, phone] = [createVisitor(server), createVisitor(server)];
+    await requestCode(server, laptop);
+    assert.equal((await ask(phone)).statusCode, 202);
+    await server.advance(300);
+    const newer = await requestCode(server, laptop, 2);
+    assert.equal((await ask(phone, { name: 'Ada King' })).statusCode, 202);
+    const code = await server.database.db
+      .selectFrom('codes')
+      .selectAll()
+      .orderBy('id', 'desc')
+      .executeTakeFirstOrThrow();
+    await server.advance(500);
+    await prolongCode(server.database.db, code, { expiresAt: code.expires_at + 60_000, now: server.now() });
+    await server.advance(150);
+    assert.equal((await enter(phone, newer)).statusCode, 200);
+    const lead = await server.database.db.selectFrom('leads').select('name').executeTakeFirstOrThrow();
+    assert.equal(lead.name, 'Ada King');
   });
 
   both('either of the two newest codes works, so a slow mail does not strand a visitor', async (server) => {

@@ -7,7 +7,7 @@ import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { answersByLabel } from '#shared/own-fields.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { EMAIL, enterNewest } from '#testing/lead-calls.ts';
+import { EMAIL, enterNewest, requestCode } from '#testing/lead-calls.ts';
 import {
   createVisitor,
   filledForm,
@@ -106,6 +106,22 @@ onEachEngine('answers to custom questions', WITH_FORM, ({ test }) => {
     assert.doesNotMatch(lead ?? '', /Impostor/);
   });
 });
+
+it('imported answers are kept by a lead whose form has no questions any more', () =>
+  inFolder(async (folder) => {
+    const env = { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` };
+    const file = path.join(folder, 'list.csv');
+    writeFileSync(file, `email,job_title\n${EMAIL},Lady\n`);
+    await withServer({ engine: 'sqlite', env, campaign: { 'form.yaml': FORM } }, async (server) => {
+      await desk(server.service, ['import', file, '--consent-source', 'A previous tool']);
+    });
+    await withServer({ engine: 'sqlite', env }, async (server) => {
+      await requestCode(server, createVisitor(server));
+      await enterNewest(server, createVisitor(server));
+      const [lead] = await storedIn(server, 'leads');
+      assert.deepEqual(answersByLabel(lead ?? null), { 'Job title': 'Lady' });
+    });
+  }));
 
 it('answers stay readable under their former label after the questions change', () =>
   inFolder(async (folder) => {

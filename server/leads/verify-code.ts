@@ -84,8 +84,8 @@ export async function verifyCode(
   // Takes at least the time of comparing MAX_ACCEPTED_CODES, so timing doesn't reveal whether the e-mail address has codes.
   const code = findCode(parts.secrets, attempt.candidates, digits, MAX_ACCEPTED_CODES);
   if (code === null) {
-    // `wrong_attempts` includes this attempt. After the last one (never, if 0 means no limit), other browsers must not continue to
-    // guess these codes.
+    // `wrong_attempts` includes this attempt. After the last one, other browsers must not continue to guess these codes. Without a
+    // limit (0), this never happens.
     if (attempt.budget === 'own' && attempt.challenge.wrong_attempts === parts.limits.attemptsPerChallenge)
       await withEmailLocked(db, email, (tx) =>
         endCodes(tx, 'codes', { submission_id: attempt.challenge.id }, now),
@@ -122,7 +122,10 @@ type Attempt = {
       readonly challenge: Challenge | undefined;
       /** The newest live codes are candidates. Tells refundSharedAttempt which counts to refund. */
       readonly mayCompare: boolean;
-      /** The browser's verified challenge, if it had an attempt left, which was consumed too. */
+      /**
+       * The browser's verified challenge, if it had an attempt left. It was consumed too, because the shared attempts don't limit how often
+       * the used code is compared.
+       */
       readonly chargedChallenge: Challenge | undefined;
     }
 );
@@ -164,7 +167,7 @@ async function consumeAttempt(
   // counted, so they need the lock.
   await acquireLocks(tx, email);
   const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
-  return limits.isExhausted(open)
+  return open !== undefined && limits.isExhausted(open)
     ? refuseExhausted(tx, open, now, limits)
     : consumeSharedAttempt(tx, email, { browserId, open }, now, limits);
 }
@@ -209,7 +212,8 @@ async function consumeSharedAttempt(
   return {
     type: 'consumed',
     budget: 'shared',
-    // The verified one even without an attempt left: if another request now uses the live code, completeByCode finds the lead.
+    // The verified one even without an attempt left: if another request now uses the live code, markCodeUsed fails, and
+    // completeByCode finds the lead.
     challenge: open ?? verified,
     mayCompare,
     chargedChallenge,
@@ -248,7 +252,7 @@ async function completeByCode(
   // The code is entered in the browser that sent the form.
   const sameBrowser = browsersChallenge !== undefined && !entersNewCode;
   const challengeId = sameBrowser ? browsersChallenge.id : code.submission_id;
-  // The person was erased.
+  // Never true here: only an erased person's codes lack a challenge, and they have no e-mail address to find them by.
   if (challengeId === null) return WRONG_CODE;
   if (!(await markCodeUsed(tx, 'codes', code.id, now))) {
     // Without a challenge, a used code is wrong. Otherwise this browser used it before and the response was lost, or another tab used it
@@ -262,11 +266,11 @@ async function completeByCode(
   const completed = await completeChallenge(tx, { id: challengeId, attemptsToRefund, suppressionKeys }, now);
   // Saves a statement: a challenge with a single code has no other to end.
   const hasNoOtherCode = completed?.codes_sent === 1 && completed.id === code.submission_id;
-  // Ends the codes of the challenge for which this code was mailed. If another one was completed, that one has no codes.
+  // Ends the codes of this code's challenge. If another one was completed, it has no code, or a new one, which finds the same lead.
   if (code.submission_id !== null && !hasNoOtherCode)
     await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
   const codeAgeMs = now - code.created_at;
-  // Another tab completed the challenge a moment ago, with another of its codes.
+  // Another tab completed the challenge a moment ago with another of its codes, or the person was erased.
   if (completed === undefined) return findVerifiedLead(tx, code.email, challengeId, budget, codeAgeMs);
   // The person has just consented again, and proved it.
   if (completed.is_suppressed) await liftSuppressions(tx, suppressionKeys);
@@ -300,7 +304,7 @@ async function mergeLeadAndNotify(
 ): Promise<Omit<Verified, 'codeAgeMs'>> {
   const newId = newIdAt(now);
   const { id: leadId, first_read_at: firstReadAt } = await mergeLead(tx, challenge, {
-    leadId: newId,
+    newLeadId: newId,
     verifiedFromAddress: clientAddress,
     sameBrowser,
     askedFieldIds: campaign.form.fields.map(({ id }) => id),

@@ -47,7 +47,8 @@ export type CountedLimits = {
     now: number,
   ) => Promise<{ readonly mayCompare: boolean; readonly limitIfWrong: LimitOutcome }>;
   /**
-   * Returns true if any of a code's shared attempts, or all of the day's, are used up. Then only a new code is certain to work.
+   * Returns true if a shared attempt was made within a code's lifetime, or all of the day's are used up. Then only a new code is
+   * certain to work. Like `limitIfWrong`, it depends on all attempts.
    */
   readonly mayLackSharedAttempts: (db: Db, email: string, now: number) => Promise<boolean>;
   /**
@@ -62,7 +63,8 @@ export type CountedLimits = {
   ) => Promise<void>;
   /** 0 means no limit. A resend never resets wrong attempts. */
   readonly attemptsPerChallenge: number;
-  readonly isExhausted: (challenge: Challenge | undefined) => challenge is Challenge;
+  /** The challenge's own attempts are used up. */
+  readonly isExhausted: (challenge: Challenge) => boolean;
   /** Asking again within this time, slightly less than RESEND_SECONDS, gets the same response and sends nothing. */
   readonly resendQuietMs: number;
 };
@@ -94,6 +96,7 @@ export function createCountedLimits(
       window(what, codeTtlMs),
       window(`${what} a day`, DAY_MS),
     ];
+    // Each attempt is counted as tried, and as compared or not compared.
     return {
       tried: windows('attempts without challenge'),
       compared: windows('attempts at live codes'),
@@ -157,7 +160,7 @@ export function createCountedLimits(
     },
 
     attemptsPerChallenge: codeAttempts,
-    isExhausted: (challenge): challenge is Challenge =>
+    isExhausted: (challenge) =>
       hasCodeOfItsOwn(challenge) && codeAttempts > 0 && challenge.wrong_attempts >= codeAttempts,
     resendQuietMs: config.resendSeconds * 1000 * (1 - RESEND_TOLERANCE_SHARE),
   };

@@ -68,7 +68,7 @@ function createAttacker(server: ServerUnderTest) {
     const now = server.now();
     const challenge =
       browserId === null ? undefined : await findChallenge(db, 'open', { browserId, email: VICTIM, now });
-    const own = hasCodeOfItsOwn(challenge);
+    const own = challenge !== undefined && hasCodeOfItsOwn(challenge);
     const codes = own
       ? await newestCodesOf(db, { challengeId: challenge.id }, { unexpiredAt: now }, now)
       : await newestCodesOf(db, { emails: [VICTIM] }, { unexpiredAt: now }, now);

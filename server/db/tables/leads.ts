@@ -23,7 +23,7 @@ export async function mergeLead(
   tx: Db,
   submission: Submission,
   proof: {
-    leadId: string;
+    newLeadId: string;
     verifiedFromAddress: string;
     sameBrowser: boolean;
     askedFieldIds: readonly string[];
@@ -31,7 +31,7 @@ export async function mergeLead(
     now: number;
   },
 ): Promise<Reader> {
-  const { leadId, verifiedFromAddress, sameBrowser, askedFieldIds, firstReadAt, now } = proof;
+  const { newLeadId, verifiedFromAddress, sameBrowser, askedFieldIds, firstReadAt, now } = proof;
   const hasQuestions = askedFieldIds.length > 0 || submission.answers !== null;
   const { name, company } = submission;
   const typed = {
@@ -43,9 +43,10 @@ export async function mergeLead(
   const lead = await tx
     .insertInto('leads')
     .values({
-      answers: null,
+      // If the campaign has no questions, imported answers are kept.
+      answers: tx.selectFrom('imported_leads').select('answers').where('email', '=', submission.email),
       ...typed,
-      id: leadId,
+      id: newLeadId,
       email: submission.email,
       first_verified_at: now,
       last_verified_at: now,
@@ -129,12 +130,21 @@ export async function recordFirstRead(tx: Db, { id, now }: { id: string; now: nu
   );
 }
 
-const COLUMNS = ['name', 'company', 'answers', 'email', 'attribution', 'flags', 'first_verified_at'] as const;
+const NEW_LEAD_COLUMNS = [
+  'name',
+  'company',
+  'answers',
+  'email',
+  'attribution',
+  'flags',
+  'first_verified_at',
+] as const;
 
 /** news: 1 or 0 */
-export type NewLead = Pick<Lead, (typeof COLUMNS)[number]> & { readonly news: number };
+export type NewLead = Pick<Lead, (typeof NEW_LEAD_COLUMNS)[number]> & { readonly news: number };
 
-const selectNewLeads = (db: Db) => db.selectFrom('leads').select([...COLUMNS, agreedToNews.as('news')]);
+const selectNewLeads = (db: Db) =>
+  db.selectFrom('leads').select([...NEW_LEAD_COLUMNS, agreedToNews.as('news')]);
 
 export const findNewLead = (db: Db, id: string): Promise<NewLead | undefined> =>
   selectNewLeads(db).where('id', '=', id).executeTakeFirst();
