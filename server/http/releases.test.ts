@@ -135,10 +135,13 @@ it('a release keeps the owners and modes of its campaign, without unused and hid
     const article = path.join(project, 'campaign/article/article.md');
     chmodSync(article, 0o600);
     if (process.getuid?.() === 0) chownSync(article, 65_534, 65_534);
+    chmodSync(path.dirname(article), 0o555);
     const release = path.join(project, 'release');
     copyCampaign(path.join(project, 'campaign'), release);
     const copy = statSync(path.join(release, 'campaign/article/article.md'));
     assert.deepEqual([copy.mode & 0o777, copy.uid], [0o600, statSync(article).uid]);
+    const { mode } = statSync(path.join(release, 'campaign/article'));
+    assert.equal(mode & 0o777, 0o755, 'so that a later build can remove it');
     assert.deepEqual(readdirSync(path.join(release, 'campaign')).toSorted(), [
       'article',
       'emails',

@@ -87,7 +87,7 @@ function changedSources(project: string, before: Sources, now: Sources): string[
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
     (name) =>
       before[name] !== now[name] &&
-      // The container image lacks the folders that only a build needs.
+      // The container image lacks web/, build/ and other parts that only a build needs.
       (name.startsWith(CAMPAIGN) || existsSync(path.join(project, name.split('/', 1)[0] ?? ''))),
   );
 }
@@ -144,16 +144,22 @@ export function findBuiltDesk(project: string, builtFrom: Sources): string | und
     .find((desk) => existsSync(desk));
 }
 
+const OWNER_MAY_WRITE = 0o200;
+
 export const campaignFolderOf = ({ folder }: Pick<Release, 'folder'>): string =>
   path.join(folder, 'campaign');
 
-/** Keeps owners and modes, because root may build for another user, and not every user may read the article. */
+/**
+ * Keeps owners and modes, because root may build for another user, and not every user may read the article. But the owner may write to
+ * all folders, because otherwise nobody could remove the release.
+ */
 export function copyCampaign(campaign: string, releaseFolder: string): void {
   const copy = campaignFolderOf({ folder: releaseFolder });
   copyFiles(campaign, copy);
   for (const name of ['', ...readdirSync(copy, { recursive: true, encoding: 'utf8' })]) {
-    const { mode, uid, gid } = statSync(path.join(campaign, name));
-    chmodSync(path.join(copy, name), mode);
+    const original = statSync(path.join(campaign, name));
+    const { mode, uid, gid } = original;
+    chmodSync(path.join(copy, name), original.isDirectory() ? mode | OWNER_MAY_WRITE : mode);
     if (process.getuid?.() === 0) chownSync(path.join(copy, name), uid, gid);
   }
 }
