@@ -10,7 +10,12 @@ import { deriveSecrets, inspectSecretFile } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { DatabaseState } from '#server/db/health.ts';
 import { describeReadableByOthers } from '#server/platform/files.ts';
-import { dataFolderOf, filesOpenToOthers, secretFileOf } from '#server/startup/service.ts';
+import {
+  dataFolderOf,
+  filesOpenToOthers,
+  secretFileOf,
+  WITHOUT_OLD_SECRET,
+} from '#server/startup/service.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 
@@ -60,7 +65,7 @@ export function examineSecret(
   const ids = deriveSecrets(stored === null ? config.appSecrets : [stored.secret]).map(({ id }) => id);
   if (state !== null && state.secretIds.length > 0 && !ids.some((id) => state.secretIds.includes(id)))
     return secret.warning(
-      `${where} does not match any secret that this database was used with. Visitors with a session or a pending code will have to request a new code. To avoid that, list the old secret second: APP_SECRET=new,old`,
+      `${where} does not match any secret that this database was used with. ${WITHOUT_OLD_SECRET} To avoid that, list the old secret second: APP_SECRET=new,old`,
     );
   return secret.ok(
     stored === null ? 'APP_SECRET is long enough.' : `${file} contains a secret that the server created.`,

@@ -148,7 +148,7 @@ export function instanceFrom(
 }
 
 /**
- * Migrates the database and stores the secret and the consent wording.
+ * Migrates the database, stores the secret and the consent wording, and signs the consent chain again after a change of the secret.
  * @returns the service, or a sentence that tells the operator what to do; then nothing stays open
  * @throws errors that indicate a bug
  */
@@ -316,8 +316,9 @@ export function relativeToCwd(file: string): string {
   return relative.startsWith('..') ? file : relative;
 }
 
-const OTHER_SECRET =
-  'This database was used with a different secret, so visitors with a session or a pending code must request a new code. To avoid that, stop the server and list the old secret second: APP_SECRET=new,old';
+export const WITHOUT_OLD_SECRET =
+  'Visitors with a session or a pending code must request a new code, links in sent e-mails stop working, and erased people are no longer recognised.';
+const OTHER_SECRET = `This database was used with a different secret. ${WITHOUT_OLD_SECRET} To avoid that, stop the server and list the old secret second: APP_SECRET=new,old`;
 
 const describeSecretMistake = (file: string, what: 'missing' | 'other'): string =>
   `${file} ${
@@ -325,8 +326,7 @@ const describeSecretMistake = (file: string, what: 'missing' | 'other'): string 
       ? 'is missing, but this database has already been used with a secret'
       : 'does not match any secret that this database was used with'
   }. Restore the file from a backup, or set APP_SECRET to that secret. ` +
-  'To continue without it, set APP_SECRET to a new secret (openssl rand -base64 32). Visitors with a session or a pending code must then request a new code, ' +
-  'links in sent e-mails stop working, and erased people are no longer recognised.';
+  `To continue without it, set APP_SECRET to a new secret (openssl rand -base64 32). ${WITHOUT_OLD_SECRET}`;
 
 /**
  * A used database never gets a new secret by accident, because its codes and sessions would be lost.
