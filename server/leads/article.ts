@@ -50,7 +50,8 @@ function addArticleRoute(
   });
 }
 
-const RECORDING_TIMEOUT_MS = 100;
+/** A busy database usually records within this time. A reader waits so long only while it cannot write. */
+const RECORDING_TIMEOUT_MS = 1_000;
 
 /**
  * Records a lead's first reading. Call this before sending the article. A failure is only logged, and the next reading is
