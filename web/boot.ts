@@ -31,6 +31,12 @@ const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, 
 const TAP_PX = 15;
 const CLICK_WITHIN_MS = 300;
 
+// Which presses are repeated once the application runs:
+// - A click on a button that was still prerendered: `pressedIndex`. The application handles it (`start`), or replayInput clicks.
+// - Hydration replaces the button between press and click, because a translation tool has rewritten the page. The browser then sends the
+//   click to another element or to none. `held` is the old button, and replayInput clicks the new one at `heldIndex`, after the release,
+//   unless a click arrives by itself.
+// - Dragged off the button, cancelled, or without a click for CLICK_WITHIN_MS: nothing.
 let started = false;
 /** Empty at first, because the URL without it is preloaded. */
 let query = '';

@@ -80,7 +80,8 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
       // An unknown source or campaign only causes a note, because a nightly job may start before the first visitor arrives.
       const unknownOrigin = await explainUnknownOrigins(database.db, selection);
       if (unknownOrigin !== null) desk.note(unknownOrigin);
-      const exported: string[] = [];
+      /** The IDs of a page, joined, because a million separate strings need far more memory. */
+      const exportedPages: string[] = [];
       let count = 0;
       const write = async (append: (text: string) => Promise<void>) => {
         const chosen = { ...selection, missingIn: sinceLast, exportedIn };
@@ -91,8 +92,7 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
           desk.signal.throwIfAborted();
           await append(text);
           count += leadIds.length;
-          // Joins the IDs of a page, because a million separate strings need far more memory.
-          if (sinceLast !== undefined) exported.push(leadIds.join(' '));
+          if (sinceLast !== undefined) exportedPages.push(leadIds.join(' '));
           desk.progress(`${describePeople(count, state)} …`);
         }
       };
@@ -102,7 +102,7 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
       if (sinceLast !== undefined) {
         // All rows share one time, which identifies the export.
         const now = clock();
-        for (const page of exported) {
+        for (const page of exportedPages) {
           const leadIds = page.split(' ').filter(Boolean);
           await rememberExported(database.db, { name: sinceLast, leadIds, now });
         }

@@ -91,9 +91,7 @@ ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2
         const kept = await applyPlan(desk, plan);
         noteResult(desk, plan, { restored, kept });
       } finally {
-        const replacements = [plan.databaseReplacement, ...plan.fileReplacements].filter(
-          (one) => one !== null,
-        );
+        const replacements = [plan.stagedDatabase, ...plan.fileReplacements].filter((one) => one !== null);
         for (const name of replacements.flatMap(({ staged }) => databaseFiles(staged)))
           await rm(name, { force: true, recursive: true });
       }
@@ -106,7 +104,7 @@ function mustBeCompleteFile(file: string): void {
   if (!found.isFile()) throw new CommandFailure(`${file} is not a file. ${ASK_FOR_BACKUP}`);
   if (found.size === 0) throw new CommandFailure(`${file} is empty. ${ASK_FOR_BACKUP}`);
   const real = realpathSync(file);
-  // Without this file of SQLite's, the backup is outdated or contains half a change.
+  // Without its write-ahead log or journal, the backup is outdated or contains half a change.
   const log = ['-wal', '-journal'].find((suffix) => (statOf(real + suffix)?.size ?? 0) > 0);
   if (log !== undefined)
     throw new CommandFailure(
@@ -125,7 +123,7 @@ type Plan = {
   readonly settingsAfter: Settings;
   readonly campaignFolder: string;
   /** Null if the database is not restored. With PostgreSQL, the staged copy is tried, and its rows are copied. */
-  readonly databaseReplacement: Replacement | null;
+  readonly stagedDatabase: Replacement | null;
   readonly fileReplacements: readonly FileReplacement[];
 };
 
@@ -159,20 +157,20 @@ async function planRestore(
     currentSettings,
     settingsAfter,
     campaignFolder,
-    databaseReplacement: databasePlace === null ? null : replacementOf(databasePlace, time),
+    stagedDatabase: databasePlace === null ? null : replacementOf(databasePlace, time),
     fileReplacements: placesOfFiles.map((one) => ({ ...one, ...replacementOf(one.place, time) })),
   };
 }
 
 /** Stages everything and tries it. applyPlan then moves the staged files into place. */
 async function stageAndTry(desk: Desk, plan: Plan): Promise<RestoredDatabase | null> {
-  const { file, currentSettings, databaseReplacement, fileReplacements } = plan;
+  const { file, currentSettings, stagedDatabase, fileReplacements } = plan;
   for (const one of fileReplacements) await explainWriteErrors(one.place, async () => stage(one, one.staged));
   const instance = trialInstance(plan);
   const restored =
-    databaseReplacement === null
+    stagedDatabase === null
       ? null
-      : await prepareDatabase(desk, { file, replacement: databaseReplacement, instance });
+      : await prepareDatabase(desk, { file, replacement: stagedDatabase, instance });
   // Comes last, because the site could start meanwhile. A running site uses the current settings.
   if (currentSettings.type === 'settings') mustNotBeInUse(currentSettings.config.database);
   mustNotBeInUse(plan.settingsAfter.config.database);
@@ -183,19 +181,19 @@ async function stageAndTry(desk: Desk, plan: Plan): Promise<RestoredDatabase | n
 /** @returns the replacements whose previous version was kept */
 async function applyPlan(
   desk: Desk,
-  { settingsAfter, databaseReplacement, fileReplacements }: Plan,
+  { settingsAfter, stagedDatabase, fileReplacements }: Plan,
 ): Promise<ReadonlySet<Replacement>> {
   const { database } = settingsAfter.config;
   const replacements =
-    databaseReplacement !== null && database.engine === 'sqlite'
-      ? [databaseReplacement, ...fileReplacements]
+    stagedDatabase !== null && database.engine === 'sqlite'
+      ? [stagedDatabase, ...fileReplacements]
       : fileReplacements;
   const kept = new Set(replacements.filter(({ place }) => existsSync(place)));
   // PostgreSQL is filled last. If that fails, everything is moved back.
   await explainWriteErrors(settingsAfter.folder, () =>
     moveIntoPlace(replacements, async () => {
-      if (databaseReplacement !== null && database.engine === 'postgres')
-        await fillPostgres(desk, database, databaseReplacement);
+      if (stagedDatabase !== null && database.engine === 'postgres')
+        await fillPostgres(desk, database, stagedDatabase);
     }),
   );
   return kept;
@@ -203,15 +201,15 @@ async function applyPlan(
 
 function noteResult(
   desk: Desk,
-  { file, settingsAfter, databaseReplacement, fileReplacements }: Plan,
+  { file, settingsAfter, stagedDatabase, fileReplacements }: Plan,
   { restored, kept }: { restored: RestoredDatabase | null; kept: ReadonlySet<Replacement> },
 ): void {
   if (restored)
     desk.note(
       `${sourceOf(settingsAfter.config.database)} was restored from ${file}, with ${describeContents(restored.contents)}.`,
     );
-  if (databaseReplacement && kept.has(databaseReplacement))
-    desk.note(`The previous database was kept as ${databaseReplacement.kept}.`);
+  if (stagedDatabase && kept.has(stagedDatabase))
+    desk.note(`The previous database was kept as ${stagedDatabase.kept}.`);
   for (const one of fileReplacements) {
     desk.note(`${one.place} was restored.`);
     if (kept.has(one)) desk.note(`The previous version was kept as ${one.kept}.`);

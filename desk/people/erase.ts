@@ -41,6 +41,7 @@ export async function erasePerson(
       now,
       onLeadErased: (lead) => webhooks.queue(tx, { ...lead, type: 'lead.erased', now }),
     });
+    // After an erasure, the log stores a pseudonym instead of the e-mail address.
     await log('erased', email, details(rows));
     return { email, rows };
   });

@@ -78,10 +78,15 @@ const rowOf = ({ id, kind, payload, codeId, recipient, place, now }: NewMail) =>
   created_at: now,
 });
 
-/** @param lease fullLanes: networks and domains without a free SMTP connection, in one list, as no domain looks like a network. */
 export function takeMail(
   db: Db,
-  { fullLanes, ...lease }: NewLease & { readonly fullLanes: readonly string[] },
+  {
+    fullLanes,
+    ...lease
+  }: NewLease & {
+    /** Networks and domains without a free SMTP connection. No domain looks like a network. */
+    readonly fullLanes: readonly string[];
+  },
 ): Promise<MailJob[]> {
   // One list, because a parameter per lane would change the statement, which could not stay prepared.
   const json = JSON.stringify(fullLanes);
@@ -174,7 +179,7 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
   const networks = await queuedByNetwork(db, domain, now);
   const deferredNetworks = networks.filter(({ deferred }) => deferred > 0).length;
   const areManyDeferred = deferredNetworks >= MANY_DEFERRED_NETWORKS;
-  // One mail of each, because mail of different networks alternates.
+  // At least one mail of each: how many more will be due before the new mail is unknown.
   const deferredAhead = areManyDeferred ? deferredNetworks : 0;
   const ahead = dueAhead(networks, network) + deferredAhead;
   if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
@@ -182,7 +187,7 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
   // networks have deferred mail, deferred mail says nothing about our rate.
   const busySince = Math.min(
     now,
-    ...networks.map(({ since, untried_since }) => (areManyDeferred ? since : (untried_since ?? now))),
+    ...networks.map(({ oldest, oldest_untried }) => (areManyDeferred ? oldest : (oldest_untried ?? now))),
   );
   return (ahead / (await mailsPerSecond(db, busySince, now))) * 1000;
 }
@@ -202,8 +207,8 @@ const queuedByNetwork = (db: Db, domain: string, now: number) =>
       'network',
       sql<number>`sum(case when due_at <= ${now} then 1 else 0 end)`.as('due'),
       sql<number>`sum(case when due_at > ${now} then 1 else 0 end)`.as('deferred'),
-      sql<number>`min(created_at)`.as('since'),
-      sql<number | null>`min(case when attempts = 0 then created_at end)`.as('untried_since'),
+      sql<number>`min(created_at)`.as('oldest'),
+      sql<number | null>`min(case when attempts = 0 then created_at end)`.as('oldest_untried'),
     ])
     .where(isQueued)
     .where(
@@ -216,8 +221,9 @@ const queuedByNetwork = (db: Db, domain: string, now: number) =>
     .execute();
 
 /**
- * Counts the due mails before a new one. If n mails of its network are due, at most n + 1 of each other network go first:
- * with 20 mails from A, 1 from B and none from its network, 2 are ahead.
+ * Counts the due mails before a new one. If n mails of its network are due, about n + 1 of each other network go first: with 20
+ * mails from A, 1 from B and none from its network, 2 are ahead. If the turns of bursts from many networks have passed, more go
+ * first; only the breaker prevents such bursts.
  */
 function dueAhead(
   networks: readonly { readonly network: string | null; readonly due: number }[],

@@ -39,6 +39,7 @@ export function startMailWorker(
         : // Takes one mail at a time, because a mail may fill a lane, whose other mail must then wait.
           takeMail(database.db, { ...lease, limit: 1, fullLanes: shares.fullLanes() }),
     run: async (mail, worker) => {
+      // Before the first await, because `take` runs again at once.
       const release = shares.acquire(mail);
       try {
         await deliverMail(parts, mail, worker);
@@ -95,14 +96,14 @@ async function deliverMail(
     endLease(tx, 'outbox', { id, leaseId }, { state, reply: storedReply(reply), finished_at: clock() });
 
   const kind = KINDS[mail.kind];
-  // Its lease expires, so it waits for the release that knows its kind.
+  // Its lease expires, so it waits for the release that knows its kind, and is reported until then.
   if (kind === undefined) throw new Error(`This release knows no mail of the kind "${mail.kind}".`);
   const composedAt = clock();
   const isInTime = composedAt - mail.created_at < kind.maxAgeMs(parts);
   const isWanted = isInTime && !(kind.respectsSuppression && (await isSuppressed(parts, recipient)));
   const letter = isWanted ? await kind.compose(parts, mail, composedAt) : null;
   if (letter === null) {
-    // Mail retried after a permanent refusal (REFUSES_US) expired because of that refusal, so it counts as refused.
+    // Mail retried after a permanent refusal (REFUSES_US) probably expired because of that refusal, so it counts as refused.
     const isRefused = mail.error_class === REFUSES_US;
     await finish(isRefused ? 'failed' : 'dropped', mail.reply ?? 'no longer valid');
     onEvent(isRefused ? { type: 'refused', errorClass: REFUSES_US } : { type: 'dropped' });

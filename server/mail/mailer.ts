@@ -39,7 +39,7 @@ type MailSendOutcome =
   | { readonly type: 'sent'; readonly reply: string }
   /**
    * The server is unreachable or busy, or refuses the site regardless of the recipient. outbox.ts infers from `errorClass`
-   * (REFUSES_US, STALLED, CUT_OFF, 4xx, or nodemailer's code) whether the server is away. It is also the label of a metric.
+   * (REFUSES_US, STALLED, CUT_OFF, 4xx, 5xx, or nodemailer's code) whether the server is away. It is also the label of a metric.
    */
   | { readonly type: 'failed for now'; readonly reason: string; readonly errorClass: string }
   | {
@@ -130,9 +130,10 @@ function createSmtpMailer(
   /** IDs of messages whose bytes were requested, which means that connection and login had worked. */
   const hadConnected = new Set<unknown>();
   transport.use('stream', ({ data: { messageId }, message }, next) => {
-    message.processFunc((bytes) => {
+    // The pool creates this stream only after the login.
+    message.processFunc((stream) => {
       hadConnected.add(messageId);
-      return bytes;
+      return stream;
     });
     next();
   });

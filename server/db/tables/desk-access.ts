@@ -52,10 +52,6 @@ export const passkeysOf = (db: Db, email: string): Promise<DeskPasskey[]> =>
     .execute();
 
 /**
- * @param use counter: 0 if the passkey has none
- * @returns false if the counter has not increased, which suggests a copied passkey
- */
-/**
  * Authenticators either count their uses or always send 0 (WebAuthn, section 6.1.1).
  * @returns false if the counter did not rise, so the passkey may have been copied
  */
