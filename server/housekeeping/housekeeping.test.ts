@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 
+import { sql } from 'kysely';
+
 import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import { expirySteps, runStep, type Expired } from '#server/db/queries/expiry.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { deleteExpired, expirySteps, runStep, type Expired } from '#server/db/queries/expiry.ts';
+import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { ask, askAndReceive } from '#testing/lead-calls.ts';
 import type { ServerUnderTest, Visitor } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { until } from '#testing/until.ts';
 
 async function sendForm(server: ServerUnderTest, email: string): Promise<void> {
   await askAndReceive(server, email);
@@ -27,7 +32,7 @@ const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'c
   return rows.map(({ email }) => email);
 };
 
-onEachEngine('housekeeping', ({ test, both }) => {
+onEachEngine('housekeeping', ({ test, both, engine }) => {
   both(
     'housekeeping deletes a bounced e-mail address without other data but keeps its suppression',
     async (server) => {
@@ -155,4 +160,29 @@ onEachEngine('housekeeping', ({ test, both }) => {
       assert.equal(await server.countRows('submissions'), 0);
     },
   );
+
+  both(
+    'housekeeping keeps a limit that begins again while its last window is being deleted',
+    async (server) => {
+      const { db } = server.database;
+      const now = server.now();
+      await countInWindow(db, 'asks', 1_000, now - 2_000);
+      const deleting = await db.transaction().execute(async (tx) => {
+        await countInWindow(tx, 'asks', 1_000, now);
+        const deleted = deleteExpired(db, 'limit_windows', { before: now, limit: 10 });
+        if (engine === 'postgres') await until(async () => (await countRowWaiters(db)) === 1);
+        return { deleted };
+      });
+      await deleting.deleted;
+      assert.equal((await readWindow(db, 'asks', now)).count, 1);
+    },
+  );
 });
+
+async function countRowWaiters(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'
+  `.execute(db);
+  return rows[0]!.count;
+}

@@ -67,24 +67,37 @@ export function deleteExpired(
   table: ByColumn,
   { before, limit }: { readonly before: number; readonly limit: number },
 ): Promise<number> {
-  const { expiry } = TABLES[table];
+  const { column } = TABLES[table].expiry;
+  const isExpired = isBefore(column, before);
   return deleteByKey(
     tx,
     table,
     sql`
     select ${keyColumnsOf(table)} from ${sql.table(table)}
-    where ${isBefore(expiry.column, before)} order by ${sql.ref(expiry.column)} limit ${limit}`,
+    where ${isExpired} order by ${sql.ref(column)} limit ${limit}`,
+    isExpired,
   );
 }
 
 /** IDs begin with a time, so the oldest rows come first in the primary key. */
 const isBefore = (column: string, ms: number) => {
-  if (column === 'id') return sql`id < ${lowestIdAt(ms)}`;
-  return sql`${sql.ref(column)} < ${column === 'day' ? Math.floor(ms / DAY_MS) : ms}`;
+  if (column === 'id') return sql<boolean>`id < ${lowestIdAt(ms)}`;
+  return sql<boolean>`${sql.ref(column)} < ${column === 'day' ? Math.floor(ms / DAY_MS) : ms}`;
 };
 
-async function deleteByKey(tx: Db, table: keyof Schema, keys: RawBuilder<unknown>): Promise<number> {
-  return changedRows(tx.deleteFrom(table).where(sql<boolean>`(${keyColumnsOf(table)}) in (${keys})`));
+/** @param condition checked again, because on PostgreSQL a row may change while the statement waits for it */
+async function deleteByKey(
+  tx: Db,
+  table: keyof Schema,
+  keys: RawBuilder<unknown>,
+  condition = sql<boolean>`true`,
+): Promise<number> {
+  return changedRows(
+    tx
+      .deleteFrom(table)
+      .where(condition)
+      .where(sql<boolean>`(${keyColumnsOf(table)}) in (${keys})`),
+  );
 }
 
 const keyColumnsOf = (table: keyof Schema) => sql.join(keyOf(table).map((name) => sql.ref(name)));
