@@ -11,6 +11,15 @@ export async function countLockWaiters(db: Db): Promise<number> {
   return rows[0]!.count;
 }
 
+/** Counts the statements that wait for a row or another lock on PostgreSQL. */
+export async function countWaitingStatements(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'
+  `.execute(db);
+  return rows[0]!.count;
+}
+
 /** On PostgreSQL: starts the second step once the first waits for the lock, then releases the lock, so they run in this order. */
 export async function inTurnBehindLock<First, Second>(
   { db }: OpenDatabase,

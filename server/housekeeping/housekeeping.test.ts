@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 
-import { sql } from 'kysely';
-
 import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
-import type { Db } from '#server/db/engine/connect.ts';
 import { deleteExpired, expirySteps, runStep, type Expired } from '#server/db/queries/expiry.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
+import { countWaitingStatements } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { ask, askAndReceive } from '#testing/lead-calls.ts';
@@ -170,7 +168,7 @@ onEachEngine('housekeeping', ({ test, both, engine }) => {
       const deleting = await db.transaction().execute(async (tx) => {
         await countInWindow(tx, 'asks', 1_000, now);
         const deleted = deleteExpired(db, 'limit_windows', { before: now, limit: 10 });
-        if (engine === 'postgres') await until(async () => (await countRowWaiters(db)) === 1);
+        if (engine === 'postgres') await until(async () => (await countWaitingStatements(db)) === 1);
         return { deleted };
       });
       await deleting.deleted;
@@ -178,11 +176,3 @@ onEachEngine('housekeeping', ({ test, both, engine }) => {
     },
   );
 });
-
-async function countRowWaiters(db: Db): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'
-  `.execute(db);
-  return rows[0]!.count;
-}

@@ -3,11 +3,14 @@ import { it } from 'node:test';
 
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
 import type { Report } from '#desk/report/report.ts';
+import type { Db } from '#server/db/engine/connect.ts';
+import { keepMailDomains } from '#server/db/tables/mail-domains.ts';
 import {
   createPlatformLookup,
   platformOfDomain,
   platformOfMailServer,
 } from '#server/stats/mail-platforms.ts';
+import { countWaitingStatements } from '#testing/address-lock.ts';
 import { freshDatabase } from '#testing/databases.ts';
 import { desk, succeeded } from '#testing/desk.ts';
 import { type NameRecords, withDnsServer } from '#testing/dns-server.ts';
@@ -15,6 +18,7 @@ import { housekeeperOf } from '#testing/housekeeper.ts';
 import { askAndReceive } from '#testing/lead-calls.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { until } from '#testing/until.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
 it('a mail platform is recognised by its domains, but not by lookalikes', () => {
@@ -158,6 +162,25 @@ onEachEngine('mail platforms', ({ both: test, engine }) => {
         /ada@acme\.example .* Google Workspace {2}Got the e-mail/,
       );
     }));
+
+  it('two reports store the mail platforms of the same domains at the same time', async () => {
+    await using database = await freshDatabase(engine);
+    const { db } = database;
+    const keep = (tx: Db, ...domains: readonly string[]) =>
+      keepMailDomains(
+        tx,
+        domains.map((domain) => ({ domain, mx_host: null, looked_up_at: NOW })),
+      );
+    const reports = await db.transaction().execute(async (tx) => {
+      await keep(tx, 'x.example');
+      const first = keep(db, 'a.example', 'x.example', 'b.example');
+      const second = keep(db, 'b.example', 'x.example', 'a.example');
+      if (engine === 'postgres') await until(async () => (await countWaitingStatements(db)) === 2);
+      return [first, second];
+    });
+    await Promise.all(reports);
+    assert.equal((await db.selectFrom('mail_domains').select('domain').execute()).length, 3);
+  });
 
   test('the mail platform of a domain is deleted with its last person', (server) =>
     withDnsServer(ZONE, async ({ address }) => {

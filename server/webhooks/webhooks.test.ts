@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
@@ -9,6 +8,7 @@ import { endpointsOf, type LeadEventBody, queueLeadEvent } from '#server/webhook
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { startWebhookWorker } from '#server/webhooks/webhook-worker.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
+import { countWaitingStatements } from '#testing/address-lock.ts';
 import { freshDatabase } from '#testing/databases.ts';
 import { desk, refused } from '#testing/desk.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
@@ -236,17 +236,10 @@ it('an event queued during the erasure of its lead is deleted on PostgreSQL', ()
     await server.advance(0);
     const { db } = server.database;
     const { webhooks } = server.service;
-    const isWaiting = async () => {
-      const { rows } = await sql<{ count: number }>`
-          select count(*) as count from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'
-        `.execute(db);
-      return rows[0]!.count > 0;
-    };
     const erasing = await db.transaction().execute(async (tx) => {
       await webhooks.queue(tx, { type: 'lead.unsubscribed', leadId, now: server.now() });
       const started = desk(server.service, ['erase', EMAIL, '--yes']);
-      await until(isWaiting);
+      await until(async () => (await countWaitingStatements(db)) > 0);
       return { started };
     });
     assert.equal((await erasing.started).exitCode, 0);

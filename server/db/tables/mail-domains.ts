@@ -22,7 +22,8 @@ export async function keepMailDomains(db: Db, domains: readonly MailDomain[]): P
   if (domains.length === 0) return;
   await db
     .insertInto('mail_domains')
-    .values([...domains])
+    // Sorted, so two reports cannot deadlock on PostgreSQL.
+    .values(domains.toSorted((a, b) => (a.domain < b.domain ? -1 : 1)))
     .onConflict((conflict) =>
       conflict.column('domain').doUpdateSet((eb) => ({
         mx_host: eb.ref('excluded.mx_host'),
