@@ -88,6 +88,16 @@ for (const engine of ENGINES) {
       assert.equal(outcome.mayCompare, false);
     }));
 
+  it(`attempts counted by a process whose clock is slightly ahead use up the limit on ${engine}`, () =>
+    withDatabase(engine, async ({ db }) => {
+      const limits = limitsWith();
+      const mayCompareAt = async (at: number) =>
+        (await limits.consumeSharedAttempt(db, 'ada@example.com', { hasLiveCodes: true }, at)).mayCompare;
+      for (let count = 0; count < 5; count += 1) assert.equal(await mayCompareAt(NOON), true);
+      assert.equal(await mayCompareAt(NOON - 1_000), false);
+      assert.equal(await mayCompareAt(NOON - 10_000), true, 'a clock that is far ahead is wrong');
+    }));
+
   it(`attempts without a challenge are limited to twenty in any 24 hours on ${engine}`, () =>
     withDatabase(engine, async ({ db }) => {
       const limits = limitsWith();

@@ -120,9 +120,11 @@ export async function readSlidingWindows(
   now: number,
 ): Promise<readonly SlidingCount[]> {
   const keysOf = windows.map((window) => {
-    const current = sliceAt(window, now);
+    // Another process's clock may be slightly ahead.
+    const ahead = Math.ceil(CLOCKS_DIFFER_MS / (window.windowMs / SLICES));
+    const newest = sliceAt(window, now) + ahead;
     return [window.key, ...(window.formerKeys ?? [])].flatMap((key) =>
-      Array.from({ length: SLICES + 1 }, (_, age) => sliceKey(key, current - age)),
+      Array.from({ length: SLICES + 1 + ahead }, (_, age) => sliceKey(key, newest - age)),
     );
   });
   const rows = await db
@@ -130,6 +132,7 @@ export async function readSlidingWindows(
     .select(['key', 'count', 'ends_at'])
     .where('key', 'in', keysOf.flat())
     .where('ends_at', '>', now)
+    .where('started_at', '<=', now + CLOCKS_DIFFER_MS)
     .where('count', '>', 0)
     .orderBy('ends_at')
     .execute();
