@@ -21,6 +21,8 @@ export function startDeskProcess(logger: Pick<Logger, 'error'>): DeskProcess {
   let child: ChildProcess | null = null;
   let pauseMs: number = PAUSE_MS.first;
   let timer: NodeJS.Timeout | undefined;
+  // Without a listener, a full disk would end this process once the desk reports an error.
+  process.stderr.on('error', () => {});
 
   const start = (): void => {
     const startedAt = performance.now();
@@ -33,7 +35,7 @@ export function startDeskProcess(logger: Pick<Logger, 'error'>): DeskProcess {
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     });
     child = started;
-    started.stderr?.pipe(process.stderr, { end: false });
+    started.stderr?.on('data', (bytes: Buffer) => process.stderr.write(bytes));
     let hasEnded = false;
     const onEnd = (reason: object): void => {
       if (hasEnded) return;

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
+import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { API } from '#shared/api.ts';
@@ -91,6 +92,33 @@ describe('unwritable log', { concurrency: true }, () => {
         child.kill('SIGUSR2');
         assert.deepEqual(await ended, [1, null]);
       }),
+  );
+
+  it('a server whose log disk is full works although its desk reports an error', { skip: noFullDisk }, () =>
+    inFolder(async (folder) => {
+      await using disk = await open(FULL_DISK, 'w');
+      const deskPort = await freePort();
+      const report = `
+        import fs from 'node:fs';
+        if (process.argv[1]?.endsWith('desk/serve.js')) {
+          fs.writeSync(2, 'An error.');
+          fs.appendFileSync(${JSON.stringify(path.join(folder, 'desk-starts'))}, '.');
+          process.exit(1);
+        }`;
+      const env = {
+        DESK_URL: `http://127.0.0.1:${deskPort}`,
+        DESK_PORT: String(deskPort),
+        DESK_PEOPLE: 'ada@example.com',
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(report)}`,
+      };
+      const server = await start(folder, ['ignore', disk.fd, disk.fd], env);
+      const starts = () => readFile(path.join(folder, 'desk-starts'), 'utf8').catch(() => '');
+      await until(
+        async () => (await starts()).length >= 2 || server.child.exitCode !== null,
+        START_WITHIN_MS,
+      );
+      await servesAndStops(server, 20);
+    }),
   );
 
   it('a server whose log reader is stalled works and stops normally', () =>
