@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { it } from 'node:test';
 
+import { startDeskProcess } from '#server/startup/desk-process.ts';
 import { API } from '#shared/api.ts';
 import { signInOverHttp, untilDeskAnswers } from '#testing/desk-over-http.ts';
 import { freePort } from '#testing/free-port.ts';
@@ -51,4 +52,14 @@ it('the desk process waits for its port, restarts after a crash and ends with th
   } finally {
     await site.close();
   }
+});
+
+it('the page keeps running while the system cannot start its desk', async () => {
+  const reports: unknown[] = [];
+  // One of the errors that Node throws instead of emitting it, like those for a lack of memory or an unfinished update of Node.
+  process.env['TOO_LONG'] = 'x'.repeat(4_000_000);
+  const desk = startDeskProcess({ error: (report: unknown) => void reports.push(report) });
+  delete process.env['TOO_LONG'];
+  await desk.stop();
+  assert.match(JSON.stringify(reports), /E2BIG/);
 });

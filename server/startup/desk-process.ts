@@ -26,16 +26,6 @@ export function startDeskProcess(logger: Pick<Logger, 'error'>): DeskProcess {
 
   const start = (): void => {
     const startedAt = performance.now();
-    // The desk listens on DESK_PORT and must not use this process's sockets.
-    const { LISTEN_FDS: _fds, LISTEN_PID: _pid, ...env } = process.env;
-    // Standard error is piped, because a program that waits for the end of this process's standard error would otherwise wait
-    // for the desk too.
-    const started = spawn(process.execPath, [SMALLER_HEAP, DESK_FILE], {
-      env,
-      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
-    });
-    child = started;
-    started.stderr?.on('data', (bytes: Buffer) => process.stderr.write(bytes));
     let hasEnded = false;
     const onEnd = (reason: object): void => {
       if (hasEnded) return;
@@ -50,6 +40,23 @@ export function startDeskProcess(logger: Pick<Logger, 'error'>): DeskProcess {
       timer = setTimeout(start, pauseMs);
       pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest);
     };
+    // The desk listens on DESK_PORT and must not use this process's sockets.
+    const { LISTEN_FDS: _fds, LISTEN_PID: _pid, ...env } = process.env;
+    // Standard error is piped, because a program that waits for the end of this process's standard error would otherwise wait
+    // for the desk too.
+    let started: ChildProcess;
+    try {
+      started = spawn(process.execPath, [SMALLER_HEAP, DESK_FILE], {
+        env,
+        stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+      });
+    } catch (error) {
+      // Node throws some errors instead of emitting them, such as ENOMEM.
+      onEnd({ err: error });
+      return;
+    }
+    child = started;
+    started.stderr?.on('data', (bytes: Buffer) => process.stderr.write(bytes));
     started.once('error', (error) => onEnd({ err: error }));
     started.once('exit', (code, signal) => onEnd({ code, signal }));
   };
