@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
+import { startHousekeeping } from '#server/housekeeping/housekeeping.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { deleteExpired, expirySteps, runStep, type Expired } from '#server/db/queries/expiry.ts';
@@ -9,7 +12,7 @@ import { countWaitingStatements } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { ask, askAndReceive } from '#testing/lead-calls.ts';
-import type { ServerUnderTest, Visitor } from '#testing/server-under-test.ts';
+import { withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { until } from '#testing/until.ts';
 
@@ -29,6 +32,20 @@ const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'c
   const rows = await database.db.selectFrom(table).select('email').orderBy('email').execute();
   return rows.map(({ email }) => email);
 };
+
+it('housekeeping that is cut off by a stop logs no failure', () =>
+  withServer({ engine: 'sqlite' }, async ({ service, logLines }) => {
+    const closed = Promise.withResolvers<void>();
+    const funnel = { ...service.funnel, write: () => closed.promise };
+    const { stop } = startHousekeeping({ ...service, funnel });
+    stop();
+    closed.reject(new Error('The database is closed.'));
+    for (let round = 0; round < 10; round += 1) await setImmediate();
+    assert.deepEqual(
+      logLines.filter((line) => line.includes('will try again')),
+      [],
+    );
+  }));
 
 onEachEngine('housekeeping', ({ test, both, engine }) => {
   both(

@@ -30,7 +30,10 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
   const { config, logger } = service;
   let stopping = false;
   const shouldStop = () => stopping;
-  const warn = (sentence: string) => (error: unknown) => logger.warn({ err: error }, sentence);
+  const warn = (sentence: string) => (error: unknown) => {
+    // A stop cuts off a round by an error, because it closes the database.
+    if (!stopping) logger.warn({ err: error }, sentence);
+  };
   const loops = [
     startWakeLoop({
       pollMs: EXPIRY_INTERVAL_MS,
@@ -61,11 +64,7 @@ export function startHousekeeping(service: HousekeepingService): { readonly stop
       startWakeLoop({
         pollMs: DIGEST_INTERVAL_MS,
         work: createDigestQueuer({ ...service, shouldStop }),
-        // A stop ends this work with an error (createDigestQueuer).
-        onError: (error) => {
-          if (!stopping)
-            warn('The server could not queue the e-mail about new leads. It will try again soon.')(error);
-        },
+        onError: warn('The server could not queue the e-mail about new leads. It will try again soon.'),
       }),
     );
   return {
