@@ -7,7 +7,7 @@ import type { Db } from '#server/db/engine/connect.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { freshDatabase, withDatabase } from '#testing/databases.ts';
+import { freshDatabase, openTestDatabase, withDatabase } from '#testing/databases.ts';
 import { withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
@@ -28,6 +28,11 @@ it('a broken PostgreSQL connection fails only its own transaction', () =>
     );
     await sql`select 1`.execute(db);
   }));
+
+it('a PostgreSQL that has stopped listening on its local socket is an outage', async () => {
+  await using database = openTestDatabase({ engine: 'postgres', url: 'postgres:///leads?host=/missing' });
+  await assert.rejects(sql`select 1`.execute(database.db), isOutage);
+});
 
 it('columns added by a newer release do not break prepared statements', async () => {
   const database = await freshDatabase('postgres');
@@ -55,7 +60,8 @@ it('an error of the program itself is not reported as a database outage', () => 
     failure('deadlock detected', { code: '40P01' }),
     failure('canceling statement due to conflict with recovery', { code: '40001' }),
     failure('server conn crashed?', { code: '08P01' }),
-    failure('connect ECONNREFUSED 127.0.0.1:5432', { code: 'ECONNREFUSED' }),
+    failure('connect ECONNREFUSED 127.0.0.1:5432', { code: 'ECONNREFUSED', syscall: 'connect' }),
+    failure('connect ENETUNREACH 192.0.2.1:5432', { code: 'ENETUNREACH', syscall: 'connect' }),
     failure('Connection terminated unexpectedly'),
     failure('timeout exceeded when trying to connect'),
     failure('timeout expired'),
@@ -63,12 +69,15 @@ it('an error of the program itself is not reported as a database outage', () => 
     failure('database or disk is full', { code: 'ERR_SQLITE_ERROR', errcode: 13 }),
     failure('attempt to write a readonly database', { code: 'ERR_SQLITE_ERROR', errcode: 1032 }),
     failure('disk I/O error', { code: 'ERR_SQLITE_ERROR', errcode: 778 }),
-    new AggregateError([failure('connect ECONNREFUSED ::1:5432', { code: 'ECONNREFUSED' })]),
+    new AggregateError([
+      failure('connect ECONNREFUSED ::1:5432', { code: 'ECONNREFUSED', syscall: 'connect' }),
+    ]),
   ];
   for (const error of outages) assert.equal(isOutage(error), true, error.message);
   const mistakes = [
     failure('relation "lead" does not exist', { code: '42P01' }),
     failure('UNIQUE constraint failed: leads.email', { code: 'ERR_SQLITE_ERROR', errcode: 2067 }),
+    failure('open article.md', { code: 'ENOENT', syscall: 'open' }),
     failure('x is not a function'),
     'text',
     null,

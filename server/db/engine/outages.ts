@@ -4,7 +4,7 @@ import { errorCode } from '#server/platform/system-errors.ts';
 // PostgreSQL's codes: 57P0x shutting down or starting, 53xxx no resources, 08xxx connection lost, 55P03 and 57014 timeouts,
 // 25006 read-only, 40xxx rolled back by a conflict.
 const POSTGRES_OUTAGE = /^(57P0\d|53\d{3}|08\w{3}|55P03|57014|25006|40001|40P01)$/;
-const SOCKET_OUTAGE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/;
+const SOCKET_OUTAGE = /^(ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 const CONNECTION_OUTAGE =
   /connection (terminated|timeout)|timeout exceeded when trying to connect|timeout expired|client has encountered a connection error/i;
 // SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN.
@@ -13,6 +13,8 @@ const SQLITE_OUTAGE = new Set([5, 6, 8, 10, 13, 14]);
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError && error.errors.some(isOutage)) return true;
+  // Any failure to connect, such as ENOENT, because a stopped PostgreSQL removes its local socket.
+  if ('syscall' in error && error.syscall === 'connect') return true;
   const code = errorCode(error) ?? '';
   if (POSTGRES_OUTAGE.test(code) || SOCKET_OUTAGE.test(code) || CONNECTION_OUTAGE.test(error.message))
     return true;
