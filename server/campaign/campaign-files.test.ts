@@ -37,6 +37,20 @@ it('a missing campaign file is reported', () =>
     'campaign/consent.yaml: is missing. Restore the file, or copy it from the project’s examples/ folder.',
   ]));
 
+it('a picture on the page that is a link to a missing file is reported with the entry that needs it', () =>
+  withCampaignCopy((folder) => {
+    const picture = path.join(folder, 'media/hero-640.avif');
+    rmSync(picture);
+    symlinkSync('nowhere', picture);
+    const broken = 'is a symbolic link to a missing file. Correct the link, or delete it.';
+    const [inWords = '', ...others] = withFolderName(folder, campaignMistakes(folder));
+    assert.match(
+      inWords,
+      /^campaign\/landing\.yaml:\d+: hero\.imageAlt: media\/hero-640\.avif is a symbolic link/,
+    );
+    assert.deepEqual(others, [`campaign/media/hero-640.avif: ${broken}`]);
+  }));
+
 it('a link to a missing file is reported, unless it is hidden', () =>
   withCampaignCopy((folder) => {
     symlinkSync('nowhere', path.join(folder, '.#landing.yaml'));

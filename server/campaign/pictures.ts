@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { namesIn } from '#server/campaign/campaign-folder.ts';
+import { brokenLink, namesIn } from '#server/campaign/campaign-folder.ts';
 import { byNearness } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { DRAWN_ICONS, type Landing } from '#shared/campaign-schema.ts';
@@ -96,6 +96,8 @@ export function mediaMistakes(folder: string, files: readonly string[]): string[
 /** @returns a phrase that follows the name of the file */
 export function mistakeInFile(folder: string, file: string): string | null {
   const place = path.join(folder, 'media', file);
+  const broken = brokenLink(place);
+  if (broken !== null) return broken;
   const [kind, signature] = KINDS[path.extname(file)] ?? [];
   if (signature !== undefined && !signature.test(firstBytesOf(place)))
     return `does not contain ${kind}. Save the file as ${kind}`;
