@@ -17,6 +17,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
+import { wordFiles } from '#desk/commands/instance-files.ts';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -263,3 +264,13 @@ describe('restoring settings and words', () => {
       assert(!existsSync(path.join(folder, 'data/leads.db')));
     }));
 });
+
+it('a backup contains a picture whose name begins with "readme", but no notes', () =>
+  inFolder((folder) => {
+    const file = (name: string) => path.join(folder, 'media', name);
+    mkdirSync(path.join(folder, 'media'));
+    for (const name of ['readme-example-640x280.webp', 'README.pdf', 'README', 'README.de.md', 'readme.txt'])
+      writeFileSync(file(name), '');
+    const names = wordFiles(folder).map(({ name }) => name);
+    assert.deepEqual(names, ['campaign/media/README.pdf', 'campaign/media/readme-example-640x280.webp']);
+  }));

@@ -51,11 +51,12 @@ export function namesIn(folder: string): string[] {
 
 /** Where operators keep files that the page no longer uses. */
 const UNUSED = 'unused';
+const NOT_CONTENT = /^\.|^Thumbs\.db$|^README(?:.*\.(?:md|txt))?$/i;
 
 /** Returns the campaign's files, without hidden ones, notes and those in unused/. */
 export function filesIn(folder: string, within = ''): string[] {
   return namesIn(path.join(folder, within))
-    .filter((name) => !/^\.|^Thumbs\.db$|^README/i.test(name) && (within !== '' || name !== UNUSED))
+    .filter((name) => !NOT_CONTENT.test(name) && (within !== '' || name !== UNUSED))
     .flatMap((name) => {
       const file = path.posix.join(within, name);
       return isFolder(path.join(folder, file)) ? filesIn(folder, file) : [file];
