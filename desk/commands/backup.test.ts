@@ -274,3 +274,22 @@ it('a backup contains a picture whose name begins with "readme", but no notes', 
     const names = wordFiles(folder).map(({ name }) => name);
     assert.deepEqual(names, ['campaign/media/README.pdf', 'campaign/media/readme-example-640x280.webp']);
   }));
+
+it('a backup is refused if the words, or a folder in them, cannot be read', () =>
+  inFolder((folder) => {
+    const campaign = path.join(folder, 'campaign');
+    const media = path.join(campaign, 'media');
+    assert.throws(() => wordFiles(campaign), /campaign does not exist, so the words cannot be backed up\./);
+    mkdirSync(media, { recursive: true });
+    writeFileSync(path.join(media, 'hero.webp'), '');
+    chmodSync(media, 0);
+    const isRoot = process.getuid?.() === 0;
+    try {
+      chmodSync(folder, 0o755);
+      if (isRoot) process.seteuid?.(65_534);
+      assert.throws(() => wordFiles(campaign), { code: 'EACCES', path: media });
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      chmodSync(media, 0o700);
+    }
+  }));

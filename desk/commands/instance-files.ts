@@ -1,5 +1,13 @@
 // The files that an instance needs besides its database.
-import { existsSync, mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 
 import { CommandFailure } from '#desk/command-failure.ts';
@@ -32,13 +40,19 @@ export function secretFilesOf(instance: Settings): readonly BackupFile[] {
   ];
 }
 
-export const wordFiles = (folder = readCampaignFolder()): readonly BackupFile[] =>
-  filesIn(folder).map((name) => {
+/** @throws if a folder cannot be read, because the backup would lack its files */
+export function wordFiles(folder = readCampaignFolder()): readonly BackupFile[] {
+  if (!existsSync(folder))
+    throw new CommandFailure(
+      `${folder} does not exist, so the words cannot be backed up. Correct CAMPAIGN_FOLDER.`,
+    );
+  return filesIn(folder, '', (within) => readdirSync(within).toSorted()).map((name) => {
     const file = path.join(folder, name);
     const broken = brokenLink(file);
     if (broken !== null) throw new CommandFailure(`${file} ${broken}.`);
     return { name: WORDS + name, content: readFileSync(file) };
   });
+}
 
 /** Returns null if APP_SECRET is set, because the file is then not used. */
 const secretPlaceOf = ({ config, folder }: Settings): string | null =>
@@ -116,6 +130,7 @@ export const unexpectedName = (files: readonly BackupFile[]): string | undefined
 
 function isUpToDate({ kind, place, files }: PlaceToRestore): boolean {
   if (kind === 'words') {
+    if (!existsSync(place)) return false;
     const present = new Map(wordFiles(place).map(({ name, content }) => [name, content]));
     return (
       files.length === present.size && files.every(({ name, content }) => isSame(present.get(name), content))

@@ -54,12 +54,12 @@ const UNUSED = 'unused';
 const NOT_CONTENT = /^\.|^Thumbs\.db$|^README(?:.*\.(?:md|txt))?$/i;
 
 /** Returns the campaign's files, without hidden ones, notes and those in unused/. */
-export function filesIn(folder: string, within = ''): string[] {
-  return namesIn(path.join(folder, within))
+export function filesIn(folder: string, within = '', list: (folder: string) => string[] = namesIn): string[] {
+  return list(path.join(folder, within))
     .filter((name) => !NOT_CONTENT.test(name) && (within !== '' || name !== UNUSED))
     .flatMap((name) => {
       const file = path.posix.join(within, name);
-      return isFolder(path.join(folder, file)) ? filesIn(folder, file) : [file];
+      return isFolder(path.join(folder, file)) ? filesIn(folder, file, list) : [file];
     });
 }
 
