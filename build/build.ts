@@ -19,7 +19,7 @@ import { hashOf } from '#server/http/security-headers.ts';
 import { campaignMistakes, readCampaign, wordsMissingFor } from '#server/campaign/campaign.ts';
 import { campaignWarnings, unlistedPage } from '#server/campaign/campaign-warnings.ts';
 import { sampleOnPage } from '#server/campaign/sample.ts';
-import { readWordSettings } from '#server/settings/env-file.ts';
+import { readWordSettings, unreadableSettings } from '#server/settings/env-file.ts';
 import { endWithSentence } from '#server/platform/system-errors.ts';
 import { buildPages } from '#build/pages.ts';
 import { bundleDesk } from '#build/vite-bundles.ts';
@@ -49,10 +49,14 @@ async function main(): Promise<void> {
 
 /** A stack trace would not help the author of the campaign. */
 function stopOnMistakes(nothingChanged: string): void {
-  const mistakes = [
-    ...campaignMistakes(CAMPAIGN_FOLDER),
-    ...wordsMissingFor(readWordSettings(), readCampaign(CAMPAIGN_FOLDER)),
-  ];
+  const unreadable = unreadableSettings();
+  const mistakes =
+    unreadable.length > 0
+      ? unreadable
+      : [
+          ...campaignMistakes(CAMPAIGN_FOLDER),
+          ...wordsMissingFor(readWordSettings(), readCampaign(CAMPAIGN_FOLDER)),
+        ];
   if (mistakes.length === 0) return;
   const these = mistakes.length === 1 ? 'this mistake' : `these ${mistakes.length} mistakes`;
   const list = mistakes.map((mistake) => `\n  - ${mistake}`).join('');

@@ -12,7 +12,7 @@ import path from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 
 import { endWithSentence, explainWriteFailure } from '#server/platform/system-errors.ts';
-import { readCampaignFolder } from '#server/settings/env-file.ts';
+import { readCampaignFolder, unreadableSettings } from '#server/settings/env-file.ts';
 
 type Size = readonly [width: number, height: number];
 
@@ -55,6 +55,8 @@ if (place === undefined || file === undefined || !/^[\w-]+$/.test(place)) {
   process.stderr.write(USAGE);
   process.exit(1);
 }
+const [unreadable] = unreadableSettings();
+if (unreadable !== undefined) fail(unreadable);
 const campaign = readCampaignFolder();
 refuseUnknown(place);
 

@@ -85,3 +85,24 @@ it('npm run build refuses a campaign without the words for a setting', () =>
     assert.equal(built.status, 1);
     assert.match(built.stderr, /^ {2}- GUIDE_EMAIL is attachment, but emails\/guide\.yaml names no file\./m);
   }));
+
+it('npm run build and npm run picture refuse a missing INSTANCE_FOLDER and an unreadable .env', () =>
+  inFolder((folder) => {
+    const missing = path.join(folder, 'sprnig');
+    mkdirSync(path.join(folder, '.env'));
+    for (const [file, ...args] of [
+      ['build/build.ts'],
+      ['studio/make-media.ts', 'hero', 'photo.jpg'],
+    ] as const)
+      for (const [instance, sentence] of [
+        [
+          missing,
+          'INSTANCE_FOLDER names a folder that does not exist. Create the folder, or correct the setting.',
+        ],
+        [folder, `The file ${folder}/.env cannot be read (EISDIR). Grant this user read permission.`],
+      ] as const) {
+        const { status, stderr } = run(file, args, { INSTANCE_FOLDER: instance });
+        assert.equal(status, 1);
+        assert.ok(stderr.endsWith(`${sentence}\n`), stderr);
+      }
+  }));

@@ -30,13 +30,7 @@ export function readSettings(
   restored?: string,
 ): ({ type: 'settings' } & Settings) | { type: 'mistakes'; mistakes: string[] } {
   const folder = instanceFolder();
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    return {
-      type: 'mistakes',
-      mistakes: [
-        'INSTANCE_FOLDER names a folder that does not exist. Create the folder, or correct the setting.',
-      ],
-    };
+  if (!isFolder(folder)) return { type: 'mistakes', mistakes: [MISSING_INSTANCE] };
   const file = path.join(folder, '.env');
   const name = folder === PROJECT_FOLDER ? '.env' : file;
   const read = restored === undefined ? readEnvFile(file, name) : readEnvText(restored, name);
@@ -64,6 +58,20 @@ export function readSettings(
     folder,
     warnings: describeInLineOrder([...read.warnings, ...result.warnings.map(locate)]),
   };
+}
+
+const MISSING_INSTANCE =
+  'INSTANCE_FOLDER names a folder that does not exist. Create the folder, or correct the setting.';
+
+const isFolder = (name: string): boolean => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** Returns why no setting of .env can be read, for programs that must not stop at a mistake in one setting. */
+export function unreadableSettings(): string[] {
+  const folder = instanceFolder();
+  if (!isFolder(folder)) return [MISSING_INSTANCE];
+  const file = path.join(folder, '.env');
+  const { mistakes, values } = readEnvFile(file, file);
+  return values === NO_ENTRIES.values ? mistakes.map(describeMistake) : [];
 }
 
 /**
