@@ -28,8 +28,6 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') process.exit(0);
 });
-// A closed standard error must not stop the command.
-process.stderr.on('error', () => {});
 
 const { note, progress, endProgress } = createTerminal(process.stderr);
 let service: Promise<Service> | undefined;

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { explainSystemFailure, explainWriteFailure } from '#server/platform/system-errors.ts';
-import { distFolder } from '#server/http/releases.ts';
+import { distFolder, newestRelease } from '#server/http/releases.ts';
 import { copyCampaign } from '#testing/campaign-copy.ts';
 import { inFolder } from '#testing/folder.ts';
 
@@ -105,4 +107,22 @@ it('npm run build and npm run picture refuse a missing INSTANCE_FOLDER and an un
         assert.equal(status, 1);
         assert.ok(stderr.endsWith(`${sentence}\n`), stderr);
       }
+  }));
+
+it('npm run build publishes the site even if the reader of its warnings stops early', () =>
+  inFolder(async (folder) => {
+    const campaign = copyCampaign(folder, { 'media/unused.webp': '' });
+    const dist = distFolder(PROJECT_FOLDER, campaign);
+    try {
+      const build = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'build/build.ts')], {
+        env: { PATH: process.env['PATH'], CAMPAIGN_FOLDER: campaign },
+      });
+      build.stdout.destroy();
+      const ended = once(build, 'exit') as Promise<[number]>;
+      const [errors, [status]] = await Promise.all([text(build.stderr), ended]);
+      assert.deepEqual([status, errors], [0, '']);
+      assert.ok(newestRelease(dist));
+    } finally {
+      rmSync(dist, { recursive: true, force: true });
+    }
   }));

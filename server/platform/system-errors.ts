@@ -75,8 +75,9 @@ export const describeBug = (details: string): string =>
 export const stackOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
 
-/** After an unhandled error, a program that runs once prints a sentence and exits with 1. */
+/** After an unhandled error, a program that runs once prints a sentence and exits with 1. A closed output doesn't stop it. */
 export function endWithSentence(describe: (error: unknown) => string = stackOf): void {
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   process.once('uncaughtException', (error: unknown) => {
     process.stderr.write(`${explainSystemFailure(error) ?? describeBug(describe(error))}\n`);
     process.exit(1);
