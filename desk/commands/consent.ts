@@ -117,7 +117,7 @@ function addAccept(consent: Command, desk: Desk): void {
         desk.note('There is nothing to accept, because the chain has no errors.');
         return;
       }
-      for (const error of errors.slice(0, ERRORS_SHOWN)) await desk.print(`${describeChainError(error)}\n`);
+      for (const error of errors.slice(0, ERRORS_SHOWN)) desk.note(describeChainError(error));
       const what = errors.length === 1 ? 'this error' : `these ${errors.length} errors`;
       const agreed =
         yes === true ||
