@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 
+import { CommandFailure } from '#desk/command-failure.ts';
 import { askedGroups } from '#server/db/queries/report-figures.ts';
 import type { Report } from '#desk/report/report.ts';
 import type { LostLeadRow } from '#desk/report/lost-leads.ts';
@@ -129,6 +130,17 @@ const lostOf = async ({ service }: ServerUnderTest, ...args: readonly string[]) 
   const { out, notes } = await succeeded(desk(service, ['lost', '--json', ...args]));
   return { rows: JSON.parse(out) as LostLeadRow[], notes };
 };
+
+it('a report is written to its file even if the reader of its text stops early', () =>
+  withServer({ engine: 'sqlite' }, ({ service }) =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'report.html');
+      const print = () => Promise.reject(new CommandFailure('The reader is gone.'));
+      const { exitCode } = await desk(service, ['report', '--text', '--out', file], { print });
+      assert.equal(exitCode, 1);
+      assert.match(readFileSync(file, 'utf8'), /<\/html>\s*$/);
+    }),
+  ));
 
 onEachEngine('reports', { inbox }, ({ test, both, engine }) => {
   it('a week of visits appears in the report and among the lost leads', (part) =>

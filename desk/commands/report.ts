@@ -62,13 +62,15 @@ export function addReport(program: Command, desk: Desk): void {
           onProgress: (people) => desk.progress(`${people} people counted …`),
         });
         if (note !== null) desk.note(note);
+        if (out !== undefined) {
+          await writeFileAtomically(out, (append) =>
+            append(reportFile(report, service.campaign.site.colors?.accent)),
+          );
+          desk.note(`${out} contains the report, which names no individuals.`);
+        }
+        // Printed last, because the program that reads the output may have quit.
         if (text) await desk.print(reportAsText(report));
         if (json) await desk.print(jsonText(report));
-        if (out === undefined) return;
-        await writeFileAtomically(out, (append) =>
-          append(reportFile(report, service.campaign.site.colors?.accent)),
-        );
-        desk.note(`${out} contains the report, which names no individuals.`);
       },
     );
 }
