@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { getSystemErrorName } from 'node:util';
 
 import { build, createLogger, mergeConfig, type InlineConfig, type Plugin, type Rolldown } from 'vite';
 
@@ -180,10 +181,25 @@ const bundle = (config: InlineConfig, variant: string | null = null): Promise<Ou
 async function runVite(common: InlineConfig, config: InlineConfig): Promise<Output> {
   const result = await build(
     mergeConfig({ ...common, logLevel: 'warn', customLogger: strictLogger }, config),
-  );
+  ).catch((error: BundlerError) => {
+    throw withSystemCode(error);
+  });
   if (Array.isArray(result) || !('output' in result))
     throw new Error('Vite did not return exactly one bundle.');
   return result.output;
+}
+
+type BundlerError = Error & {
+  readonly errors?: readonly Readonly<Partial<Record<'pluginCode' | 'syscall' | 'dest', string>>>[];
+};
+
+/** Adds the code of the system error that caused the bundler's error, such as ENOSPC on a full disk. */
+function withSystemCode(error: BundlerError): BundlerError {
+  const { pluginCode, syscall = 'write', dest } = error.errors?.[0] ?? {};
+  const [, file = dest, number] =
+    /Failed to write file in (.+)[^]*\(os error (\d+)\)/.exec(error.message) ?? [];
+  const code = number === undefined ? pluginCode : getSystemErrorName(-Number(number));
+  return code === undefined ? error : Object.assign(error, { code, syscall, path: file });
 }
 
 /** Turns bundler warnings, such as a missing style, into errors. */

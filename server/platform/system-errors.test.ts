@@ -126,3 +126,28 @@ it('npm run build publishes the site even if the reader of its warnings stops ea
       rmSync(dist, { recursive: true, force: true });
     }
   }));
+
+it('npm run build explains why the bundler cannot write a file', () =>
+  inFolder((folder) => {
+    const campaign = copyCampaign(folder);
+    try {
+      // With the first limit, a copied font is too large; with the second, the application.
+      for (const [blocks, file] of [
+        [20, /\/fonts\/[\w-]+\.woff2/],
+        [300, /\/app-[\w-]+\.js/],
+      ] as const) {
+        const command = `trap '' XFSZ; ulimit -f ${blocks}; exec '${process.execPath}' build/build.ts`;
+        const { status, stderr } = spawnSync('sh', ['-c', command], {
+          cwd: PROJECT_FOLDER,
+          env: { PATH: process.env['PATH'], CAMPAIGN_FOLDER: campaign },
+          encoding: 'utf8',
+        });
+        assert.equal(status, 1);
+        const sentence = ' cannot be written: it would be larger than this user or this disk allows.';
+        assert.match(stderr, new RegExp(`\\n\\S+${file.source}${sentence}`));
+        assert.doesNotMatch(stderr, /bug/);
+      }
+    } finally {
+      rmSync(distFolder(PROJECT_FOLDER, campaign), { recursive: true, force: true });
+    }
+  }));
