@@ -70,6 +70,7 @@ describe('output files', () => {
         ['missing/leads.csv', 'its folder does not exist. Create the folder first, or name another.'],
         ['file/leads.csv', 'its folder is a file. Name another folder.'],
         ['.', 'it is a folder. Name a file in it.'],
+        ['missing/', 'it is a folder. Name a file in it.'],
         ['loop', 'its symbolic links form a loop. Name another file.'],
         ['leads.db', 'it is a database. Name another file.'],
       ] as const)

@@ -81,8 +81,9 @@ async function resolveFile(file: string): Promise<string | null> {
       throw error;
     }),
   );
+  if (found?.isDirectory() ?? file.endsWith('/'))
+    throw cannotWrite(file, 'it is a folder. Name a file in it.');
   if (found === null) return path.resolve(file);
-  if (found.isDirectory()) throw cannotWrite(file, 'it is a folder. Name a file in it.');
   if (found.isBlockDevice() || found.isSocket())
     throw cannotWrite(file, 'it is a disk or a socket. Name a file.');
   return found.isFile() && !isOpenFile(file) ? realpath(file) : null;
