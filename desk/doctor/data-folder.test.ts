@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import { openDatabase } from '#server/db/engine/connect.ts';
-import { examineClock } from '#desk/doctor/database.ts';
+import { examineClock, examineDamage } from '#desk/doctor/database.ts';
 import { judgeFreeSpace } from '#desk/doctor/data-folder.ts';
+import { describeReadableByOthers } from '#server/platform/files.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { findingsAbout, NOW, doctorTargetOf, withInstance } from '#testing/examined-instance.ts';
+import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
@@ -93,6 +95,20 @@ describe('database and disk checks', () => {
       assert.match(await secret(), /does not match any secret that this database was used with/);
       const [open] = await findingsAbout('files', instance, { env });
       assert.match(open!, /^warning: Other users of this machine can read .*app-secret/);
+    }));
+
+  it('the doctor quotes file names with spaces in the commands that it prints', () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, "Ada's guide.db");
+      writeFileSync(file, '');
+      truncateSync(file, 600_000_000);
+      const quoted = `'${folder}/Ada'\\''s guide.db'`;
+      const damage = await examineDamage(file);
+      assert('sentence' in damage);
+      assert.ok(damage.sentence.endsWith(`: sqlite3 ${quoted} 'pragma quick_check'`), damage.sentence);
+      const open = describeReadableByOthers(file);
+      assert.ok(open.endsWith(`: chmod go= ${quoted}`), open);
+      assert.ok(describeReadableByOthers('/srv/data').endsWith('chmod go= /srv/data'));
     }));
 
   it('the doctor reports files that a restore kept', () =>

@@ -8,6 +8,7 @@ import { about, reasonOf, type Findings } from '#desk/doctor/finding.ts';
 import type { Finding } from '#desk/endpoints/figures.ts';
 import { counted } from '#desk/printable.ts';
 import { describeHost } from '#server/platform/database-url.ts';
+import { shellWord } from '#server/platform/text.ts';
 import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 const { ok, note, warning, problem } = about('database');
@@ -73,7 +74,7 @@ const withoutState = (finding: Finding): DatabaseExamination => ({ findings: [fi
 
 /** Blocks the process while it reads, so nothing else should be waiting. */
 export async function examineDamage(file: string): Promise<Findings> {
-  const command = `sqlite3 ${file} 'pragma quick_check'`;
+  const command = `sqlite3 ${shellWord(file)} 'pragma quick_check'`;
   if (statSync(file).size > CHECKED_BYTES)
     return note(`${file} was not checked for damage, because it is large. Check it with: ${command}`);
   const damage = findDamage(file);

@@ -2,6 +2,7 @@ import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, stat
 import path from 'node:path';
 
 import { errorCode } from '#server/platform/system-errors.ts';
+import { shellWord } from '#server/platform/text.ts';
 
 export const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..', '..');
 
@@ -58,7 +59,7 @@ export function readableByOthers(names: readonly string[]): string[] {
 }
 
 export const describeReadableByOthers = (name: string): string =>
-  `Other users of this machine can read ${name}. Unless they need access, remove it: chmod go= ${name}`;
+  `Other users of this machine can read ${name}. Unless they need access, remove it: chmod go= ${shellWord(name)}`;
 
 const modeOf = (name: string): number | null => {
   const stats = statSync(name, { throwIfNoEntry: false });

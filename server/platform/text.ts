@@ -4,6 +4,10 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
 
+/** Quotes a file name for a command that the operator may copy, if a shell would change it. */
+export const shellWord = (name: string): string =>
+  /^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`;
+
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1);
 
 /** Uses the last word as the last name, even if it is the only word. */
