@@ -567,6 +567,14 @@ export const FAULTS: readonly PlantedFault[] = [
     tests: ['desk/server/auth/auth.test.ts'],
   },
   {
+    promise: 'the desk: nobody learns who is listed',
+    fault: 'store no request of an unlisted person',
+    file: 'desk/server/auth/sign-in.ts',
+    find: '    await insertSignIn(tx, {\n',
+    replace: '    if (!isAllowed) return accepted;\n    await insertSignIn(tx, {\n',
+    tests: [DESK_ATTACKS],
+  },
+  {
     promise: 'the desk: `read` users cannot change or export',
     fault: 'skip the role check',
     file: 'desk/server/auth/desk-users.ts',
@@ -581,6 +589,14 @@ export const FAULTS: readonly PlantedFault[] = [
     find: "    await log('suppressed', email, reason);\n",
     replace: '',
     tests: ['desk/audit-log/audit-log.test.ts', 'desk/server/handlers/changes.test.ts'],
+  },
+  {
+    promise: 'a failing disk is reported until a write succeeds',
+    fault: 'take a transaction that only reads for a write',
+    file: 'server/db/engine/sqlite.ts',
+    find: '    if (isWrite) writeMonitor.succeeded();\n',
+    replace: '    writeMonitor.succeeded();\n',
+    tests: ['server/db/engine/sqlite.test.ts'],
   },
   {
     promise: 'a mistake in words is reported by file and line before a visitor meets it',
