@@ -1,4 +1,4 @@
-import { expect, test, type Visitor } from './fixtures.ts';
+import { expect, test, waitForFonts, type Visitor } from './fixtures.ts';
 
 test('the landing page is complete without JavaScript and says what needs it', async ({ browser, site }) => {
   await using context = await browser.newContext({ javaScriptEnabled: false, baseURL: site.url });
@@ -19,17 +19,18 @@ test('the landing page is complete without JavaScript and says what needs it', a
   await expect(page.getByRole('link', { name: 'Privacy Policy' })).toBeVisible();
 });
 
-test('a visitor reaches the article if storage is forbidden', async ({ page, visitor }) => {
+test('a visitor reaches the article in an old browser that forbids storage', async ({ page, visitor }) => {
   await page.addInitScript(() => {
-    for (const name of ['localStorage', 'sessionStorage']) {
-      Object.defineProperty(window, name, {
-        get: () => {
-          throw new DOMException('Forbidden', 'SecurityError');
-        },
-      });
-    }
+    const get = () => {
+      throw new DOMException('Forbidden', 'SecurityError');
+    };
+    for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get });
+    // Safari 16 does not know modulepreload.
+    DOMTokenList.prototype.supports = () => false;
+    Object.defineProperty(HTMLLinkElement.prototype, 'rel', { set: () => {} });
   });
   await page.goto('/');
+  await waitForFonts(page);
   await page.getByRole('button', { name: 'Toggle theme' }).click();
   await expect(page.locator('html')).toHaveClass('dark');
   await visitor.askForCode();

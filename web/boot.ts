@@ -30,22 +30,24 @@ const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, 
 
 const TAP_PX = 15;
 const CLICK_WITHIN_MS = 300;
+/** If the browser fires a click, it comes within this time. */
+const CLICK_AFTER_RELEASE_MS = 50;
 
 // Which presses are repeated once the application runs:
-// - A click on a button that was still prerendered: `pressedIndex`. The application handles it (`start`), or replayInput clicks.
-// - Hydration replaces the button between press and click, because a translation tool has rewritten the page. The browser then sends the
-//   click to another element or to none. `held` is the old button, and replayInput clicks the new one at `heldIndex`, after the release,
-//   unless a click arrives by itself.
+// - A click on a prerendered button (`pressedIndex`). The application handles it (`start`), or replayInput clicks.
+// - Hydration replaces the button between press and click, because a translation tool has rewritten the page. The browser then sends
+//   the click to another element or to none. `unclicked` is the old button, and replayInput clicks the new one at `unclickedIndex`
+//   after the release, unless a click arrives by itself.
 // - Dragged off the button, cancelled, or without a click for CLICK_WITHIN_MS: nothing.
 let started = false;
 /** Empty at first, because the URL without it is preloaded. */
 let query = '';
 /** The button of the last click. An index, because hydration may replace the element after a translation tool has rewritten it. */
 let pressedIndex = -1;
-/** The button between press and click. */
-let held: HTMLButtonElement | null = null;
-let heldIndex = -1;
-let down: Event | null = null;
+/** The pressed button until its click. */
+let unclicked: HTMLButtonElement | null = null;
+let unclickedIndex = -1;
+let down: PointerEvent | null = null;
 let released = false;
 /** F8 focuses the toasts (ui/toaster.tsx). */
 let shortcut: KeyboardEvent | null = null;
@@ -55,7 +57,7 @@ const INTENTS = ['click', 'pointerdown', 'pointermove', 'pointerup', 'pointercan
 /** Dragging the pointer off a button cancels the press (WCAG 2.2, 2.5.2). */
 const isDragged = (up: Event): boolean =>
   up instanceof PointerEvent &&
-  down instanceof PointerEvent &&
+  down !== null &&
   Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY) > TAP_PX;
 
 const onIntent = (event: Event): void => {
@@ -63,7 +65,7 @@ const onIntent = (event: Event): void => {
   if (type === 'click') {
     const button = buttonAt(event);
     // If hydration has moved the page under the finger, the click reaches another element.
-    if (button !== null || held?.isConnected) held = null;
+    if (button !== null || unclicked?.isConnected) unclicked = null;
     if (button === null) return;
     event.preventDefault();
     // After hydration has begun, React would handle it too.
@@ -75,14 +77,15 @@ const onIntent = (event: Event): void => {
     }
   } else if (type === 'pointerup') {
     released = true;
-    if (isDragged(event)) held = null;
+    if (isDragged(event)) unclicked = null;
     // Without a click by then, there is nothing to repeat, unless hydration has replaced the button.
-    setTimeout(() => (held = released && held?.isConnected ? null : held), CLICK_WITHIN_MS);
-  } else if (type.startsWith('pointer') && type !== 'pointermove') {
+    setTimeout(() => (unclicked = released && unclicked?.isConnected ? null : unclicked), CLICK_WITHIN_MS);
+  } else if (event instanceof PointerEvent && type !== 'pointermove') {
+    // pointerdown or pointercancel
     released = false;
     down = event;
-    held = type === 'pointerdown' ? buttonAt(event) : null;
-    heldIndex = held ? buttons().indexOf(held) : -1;
+    unclicked = type === 'pointerdown' ? buttonAt(event) : null;
+    unclickedIndex = unclicked ? buttons().indexOf(unclicked) : -1;
   } else if (event instanceof KeyboardEvent && event.key === 'F8') shortcut = event;
   if (!started) void begin();
 };
@@ -121,10 +124,11 @@ function replayInput(): void {
   if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
   buttons()[pressedIndex]?.click();
   // If hydration replaced the button between press and click, the browser may not fire the click.
-  if (held?.isConnected === false) {
+  if (unclicked?.isConnected === false) {
     let clicked = false;
     addEventListener('click', (event) => (clicked = buttonAt(event) !== null), { once: true, capture: true });
-    const press = () => setTimeout(() => clicked || buttons()[heldIndex]?.click(), 50);
+    const press = () =>
+      setTimeout(() => clicked || buttons()[unclickedIndex]?.click(), CLICK_AFTER_RELEASE_MS);
     if (released) press();
     else addEventListener('pointerup', (event) => isDragged(event) || press(), { once: true });
   }
@@ -167,6 +171,7 @@ const loadTheRest = () => {
     const loaded = font.load().then(
       () => {
         document.fonts.add(font);
+        // landing/return-point.ts listens, and added faces fire no such event.
         return document.fonts.dispatchEvent(new Event('loadingdone'));
       },
       () => {},
@@ -187,6 +192,8 @@ const painted = new PerformanceObserver(() => {
       setTimeout(() => {
         const link = addLink('modulepreload', appUrl);
         link.onload = link.onerror = loadTheRest;
+        // Safari 16 does not know modulepreload, so neither event would come.
+        if (!link.relList.supports(link.rel)) loadTheRest();
       }),
     ),
   );
