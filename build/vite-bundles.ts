@@ -196,6 +196,7 @@ type BundlerError = Error & {
 /** Adds the code of the system error that caused the bundler's error, such as ENOSPC on a full disk. */
 function withSystemCode(error: BundlerError): BundlerError {
   const { pluginCode, syscall = 'write', dest } = error.errors?.[0] ?? {};
+  // The bundler's message names the file in its first line and the system's error number at its end.
   const [, file = dest, number] =
     /Failed to write file in (.+)[^]*\(os error (\d+)\)/.exec(error.message) ?? [];
   const code = number === undefined ? pluginCode : getSystemErrorName(-Number(number));

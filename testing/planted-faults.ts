@@ -150,7 +150,7 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'after a power cut, acknowledged mail and leads are still there',
     fault: 'do not wait for the disk',
     file: 'server/db/engine/sqlite.ts',
-    find: '      await whenOnDisk();\n',
+    find: '      await whenOnDisk(isWrite);\n',
     replace: '',
     tests: ['server/db/engine/sqlite.test.ts'],
   },
@@ -567,7 +567,7 @@ export const FAULTS: readonly PlantedFault[] = [
     tests: ['desk/server/auth/auth.test.ts'],
   },
   {
-    promise: 'the desk: nobody learns who is listed',
+    promise: 'the desk: responses do not reveal desk users',
     fault: 'store no request of an unlisted person',
     file: 'desk/server/auth/sign-in.ts',
     find: '    await insertSignIn(tx, {\n',

@@ -25,7 +25,7 @@ export const lanesOf = (network: string, recipient: string): Lanes => ({
   domain: domainOf(recipient).toLowerCase(),
 });
 
-/** The network of all guide mails, so they delay each other but never a code. Mail to operators has no lanes (null). */
+/** The network of all guide mails, so they take each other's connections (connection-shares.ts), and their turns come minutes later (guide-mail.ts). Mail to operators has no lanes (null). */
 export const NETWORK_OF_GUIDES = '';
 
 export type NewMail = {
@@ -174,30 +174,28 @@ const UNUSED_LANES: Lanes = { network: 'newcomer', domain: 'newcomer' };
 
 const maxWaitMsOf = (codeTtlSeconds: number): number => codeTtlSeconds * 1000 * BACKLOG_SHARE_OF_CODE_LIFE;
 
+/**
+ * If at least this many networks have deferred mail (waiting for another attempt), our mail server probably accepts only a few
+ * mails at a time, so deferred mail delays new mail. For fewer, recipients' servers are the likelier reason, and deferred mail
+ * does not count. The number is an estimate, not a measurement.
+ */
+const MANY_DEFERRED_NETWORKS = 50;
+
 /** Estimates how long a new mail would wait. */
 async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): Promise<number> {
   const networks = await queuedByNetwork(db, domain, now);
   const deferredNetworks = networks.filter(({ deferred }) => deferred > 0).length;
-  const areManyDeferred = deferredNetworks >= MANY_DEFERRED_NETWORKS;
-  // At least one mail of each: how many more will be due before the new mail is unknown.
-  const deferredAhead = areManyDeferred ? deferredNetworks : 0;
-  const ahead = dueAhead(networks, network) + deferredAhead;
+  const countsDeferred = deferredNetworks >= MANY_DEFERRED_NETWORKS;
+  // At least one deferred mail of each network: how many more will be due before the new mail is unknown.
+  const ahead = dueAhead(networks, network) + (countsDeferred ? deferredNetworks : 0);
   if (ahead <= BACKLOG_WITHOUT_WAITING) return 0;
-  // The rate is measured while mail was queued. Before, it may only have been as high as the rate of arriving forms. Unless many
-  // networks have deferred mail, deferred mail says nothing about our rate.
+  // The rate is measured while mail was queued. Before, it may only have been as high as the rate of arriving forms.
   const busySince = Math.min(
     now,
-    ...networks.map(({ oldest, oldest_untried }) => (areManyDeferred ? oldest : (oldest_untried ?? now))),
+    ...networks.map(({ oldest, oldest_untried }) => (countsDeferred ? oldest : (oldest_untried ?? now))),
   );
   return (ahead / (await mailsPerSecond(db, busySince, now))) * 1000;
 }
-
-/**
- * If at least this many networks have deferred mail (waiting for another attempt), our mail server probably accepts only a few
- * mails at a time, so deferred mail delays new mail. For fewer, recipients' servers are the likelier reason. The number is an
- * estimate, not a measurement.
- */
-const MANY_DEFERRED_NETWORKS = 50;
 
 /** Leaves out other domains whose mail server was silent, because connection-shares.ts keeps them from delaying our mail. */
 const queuedByNetwork = (db: Db, domain: string, now: number) =>
@@ -221,7 +219,7 @@ const queuedByNetwork = (db: Db, domain: string, now: number) =>
     .execute();
 
 /**
- * Counts the due mails before a new one. If n mails of its network are due, about n + 1 of each other network go first: with 20
+ * Counts the due mails before a new one. All guides together count as one network. If n mails of its network are due, about n + 1 of each other network go first: with 20
  * mails from A, 1 from B and none from its network, 2 are ahead. If the turns of bursts from many networks have passed, more go
  * first; only the breaker prevents such bursts.
  */

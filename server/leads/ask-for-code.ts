@@ -71,9 +71,8 @@ type NormalisedForm = LeadAnswers & {
  * Known and unknown e-mail addresses get the same outcome. `mail-backlog` means that the code could not be mailed in time.
  *
  * Asking again mails nothing while the mail is queued, or within RESEND_SECONDS after it was sent (findRecentCode names an
- * exception). This also applies to another
- * browser at the same IP address, because a lost response also loses its cookie, so a visitor's browser may look like another. A
- * visitor whose attempts are used up gets a new code and challenge at once.
+ * exception). This also applies to another browser at the same IP address, because a lost response also loses its cookie, so a
+ * visitor's browser may look like another. A visitor whose attempts are used up gets a new code and challenge at once.
  */
 export async function askForCode(
   parts: AskParts,
@@ -182,6 +181,7 @@ async function findRecentCode(
   const code = findOwnOrSharedCode(sentCodes, challenge, clientAddress, now);
   if (code === undefined || !isLive(code, now)) return null;
   const mail = await findMailOfCode(tx, code.id);
+  // For queued mail, the mailing time is now, which is recent.
   if (!isRecent(mailingTime(mail, code, now), limits.resendQuietMs, now)) return null;
   // A browser without its own code depends on shared attempts (consumeAttempt in verify-code.ts), which others may use up at any
   // time. So once one of these attempts is used, the browser gets a new code.

@@ -266,7 +266,8 @@ async function completeByCode(
   const completed = await completeChallenge(tx, { id: challengeId, attemptsToRefund, suppressionKeys }, now);
   // Saves a statement: a challenge with a single code has no other to end.
   const hasNoOtherCode = completed?.codes_sent === 1 && completed.id === code.submission_id;
-  // Ends the codes of this code's challenge. If another one was completed, it has no code, or a new one, which finds the same lead.
+  // Ends the codes of this code's challenge. If the browser's own challenge was completed, it has no code, or got one a moment ago, which
+  // would find the same lead.
   if (code.submission_id !== null && !hasNoOtherCode)
     await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
   const codeAgeMs = now - code.created_at;

@@ -61,7 +61,7 @@ export type CountedLimits = {
     consumed: { readonly mayCompare: boolean },
     now: number,
   ) => Promise<void>;
-  /** 0 means no limit. A resend never resets wrong attempts. */
+  /** 0 means no limit. A resend does not reset wrong attempts, unless they are used up. */
   readonly attemptsPerChallenge: number;
   /** The challenge's own attempts are used up. */
   readonly isExhausted: (challenge: Challenge) => boolean;
