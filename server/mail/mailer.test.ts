@@ -187,6 +187,16 @@ it('mail is sent from the sender in MAIL_FROM', async () => {
   }
 });
 
+it('mail asks Exchange for no automatic reply except a bounce', async () => {
+  await using inbox = await startInbox();
+  using mailer = mailerFor(inbox.url);
+  await send(mailer);
+  const { value = '' } =
+    inbox.mails[0]?.parsed.headers.find(({ key }) => key === 'x-auto-response-suppress') ?? {};
+  // NDR, and All, which includes it, suppress bounces.
+  assert.deepEqual(value.split(', ').toSorted(), ['AutoReply', 'DR', 'NRN', 'OOF', 'RN']);
+});
+
 it('mail is no longer sent once its delivery has been given up', async () => {
   const connected: unknown[] = [];
   await using server = await listening(createServer((socket) => connected.push(socket)));

@@ -223,7 +223,8 @@ const messageOf = (
     ...(list && listHeaders(list)),
     // Prevents vacation notices (RFC 3834).
     'Auto-Submitted': 'auto-generated',
-    'X-Auto-Response-Suppress': 'All',
+    // The same for Exchange. "All" would also suppress its bounces ([MS-OXCMAIL], section 2.1.3.2.20).
+    'X-Auto-Response-Suppress': 'DR, RN, NRN, OOF, AutoReply',
     'Feedback-ID': feedbackIdOf(kind ?? 'other', from),
   },
   text,
