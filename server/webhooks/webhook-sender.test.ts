@@ -28,11 +28,12 @@ function send(
   url: string,
   options: { allowPrivate?: boolean; resolve?: ResolveName; timeoutMs?: number } = {},
   body = BODY,
+  now = Date.now(),
 ): Promise<WebhookSendOutcome> {
   const sendTo = createWebhookSender({ secrets: SECRETS, allowPrivate: true, ...options });
   const [endpoint] = endpointsOf([url]);
   const { signal } = new AbortController();
-  return sendTo(endpoint!, { id: 'message-1', body, now: Date.now() }, signal);
+  return sendTo(endpoint!, { id: 'message-1', body, now }, signal);
 }
 
 const failed = (response: string): WebhookSendOutcome => ({
@@ -126,6 +127,26 @@ it('a webhook event is done after 2xx, dead after 410 and otherwise retried', as
       (_, response) =>
         void response.writeHead(status, status === 429 ? { 'retry-after': '120' } : {}).end('{"ok":true}'),
       async ({ url }) => assert.deepEqual(await send(url), outcome),
+    );
+});
+
+it('a webhook event waits as long as Retry-After says, in seconds or until a date', async () => {
+  const now = Date.UTC(2026, 10, 28, 15);
+  for (const [retryAfter, retryAfterMs] of [
+    ['120', 120_000],
+    ['86400000', 86_400_000_000],
+    ['Sat, 28 Nov 2026 16:30:00 GMT', 5_400_000],
+    ['tomorrow', null],
+    ['-5', null],
+  ] as const)
+    await withReceiver(
+      (_, response) => void response.writeHead(503, { 'retry-after': retryAfter }).end(),
+      async ({ url }) =>
+        assert.deepEqual(await send(url, {}, BODY, now), {
+          type: 'failed for now',
+          response: '503',
+          retryAfterMs,
+        }),
     );
 });
 

@@ -75,7 +75,7 @@ export function createWebhookSender(parts: {
         'webhook-signature': signers.map((signer) => signer.sign(id, timestamp, payload)).join(' '),
       },
     };
-    return post(url, options, payload, { stop: signal, timeout: AbortSignal.timeout(timeoutMs) });
+    return post(url, options, payload, { stop: signal, timeout: AbortSignal.timeout(timeoutMs), now });
   };
 }
 
@@ -83,7 +83,7 @@ const post = (
   url: URL,
   options: RequestOptions,
   payload: string,
-  { stop, timeout }: { readonly stop: AbortSignal; readonly timeout: AbortSignal },
+  { stop, timeout, now }: { readonly stop: AbortSignal; readonly timeout: AbortSignal; readonly now: number },
 ): Promise<WebhookSendOutcome> =>
   new Promise((resolve) => {
     const fail = (error: unknown) =>
@@ -95,7 +95,7 @@ const post = (
         signal,
       });
       request.on('response', (response) => {
-        resolve(outcomeOf(response));
+        resolve(outcomeOf(response, now));
         // Only the status counts, but the receiver may finish.
         response.on('error', () => {}).resume();
       });
@@ -114,13 +114,19 @@ const failed = (response: string, retryAfterMs: number | null = null): WebhookSe
   retryAfterMs,
 });
 
-function outcomeOf({ statusCode = 0, headers }: IncomingMessage): WebhookSendOutcome {
+function outcomeOf({ statusCode = 0, headers }: IncomingMessage, now: number): WebhookSendOutcome {
   const response = String(statusCode);
   if (statusCode >= 200 && statusCode < 300) return { type: 'sent', response };
   if (statusCode === 410) return { type: 'gone', response };
   if (statusCode >= 300 && statusCode < 400) return failed(`${response}: redirects are not followed`);
-  const seconds = /^\d{1,6}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : null;
-  return failed(response, seconds === null ? null : seconds * 1000);
+  return failed(response, readRetryAfter(headers['retry-after'] ?? '', now));
+}
+
+/** RFC 9110, section 10.2.3: seconds, or a date. */
+function readRetryAfter(text: string, now: number): number | null {
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const waitMs = text.endsWith(' GMT') ? Date.parse(text) - now : NaN;
+  return Number.isNaN(waitMs) ? null : waitMs;
 }
 
 /** Returns the error's code or name. Messages may contain personal data. */
