@@ -79,10 +79,14 @@ it('a webhook event is signed with every secret', () =>
     assert.throws(() => verify(SECRETS[0]!, `${text} `), /No matching signature/);
   }));
 
-it('a webhook event for Slack does not mention anyone, whatever a visitor typed', () =>
+it('a webhook event for Slack mentions nobody and keeps joiners, whatever a visitor typed', () =>
   withReceiver(undefined, async (receiver) => {
     const event = JSON.parse(BODY) as ReturnType<typeof testEvent>;
-    const lead = { ...event.data.lead, name: '<!channel> & co\nemail: eve@example.com' };
+    const lead = {
+      ...event.data.lead,
+      name: '<!channel> & co\nemail: eve@example.com',
+      company: 'می\u200Cنو 👩\u200D💻',
+    };
     const url = `http://hooks.slack.com:${receiver.port}/services/T/B/x`;
     const body = JSON.stringify({ ...event, data: { lead } });
     assert.equal((await send(url, { resolve: resolveHere }, body)).type, 'sent');
@@ -91,7 +95,7 @@ it('a webhook event for Slack does not mention anyone, whatever a visitor typed'
       text: [
         'lead.test',
         'name: &lt;!channel&gt; &amp; co email: eve@example.com',
-        'company: Analytical Engines',
+        'company: می\u200Cنو 👩\u200D💻',
         'email: ada@example.com',
         'source: newsletter',
       ].join('\n'),

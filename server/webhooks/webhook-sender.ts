@@ -163,5 +163,8 @@ function slackMessage({ type, data: { lead } }: LeadEventBody): string {
 /** https://docs.slack.dev/messaging/formatting-message-text */
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
+/** Keeps joiners, because names and emoji need them. */
 const escapeForSlack = (text: string): string =>
-  text.replaceAll(/[\p{C}\s]+/gu, ' ').replaceAll(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign);
+  text
+    .replaceAll(/[[\p{C}\s]--[\u200C\u200D]]+/gv, ' ')
+    .replaceAll(/[&<>]/g, (sign) => ESCAPES[sign] ?? sign);
