@@ -83,7 +83,8 @@ const SHOWN_MAX_LENGTH = 40;
 
 /** @returns the source as a short name, never an e-mail address */
 export function shownSource(source: string): string {
-  const shown = source.replaceAll(/\p{C}/gu, '\uFFFD').trim();
+  // Joiners are kept, because names and emoji need them.
+  const shown = source.replaceAll(/[\p{C}--[\u200C\u200D]]/gv, '\uFFFD').trim();
   // Some mailing tools write the recipient's e-mail address into their links.
   if (shown === '' || shown.includes('@') || /%40/.test(shown)) return OTHERS;
   const characters = Array.from(shown);

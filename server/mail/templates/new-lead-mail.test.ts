@@ -90,6 +90,14 @@ onEachEngine('mail about each new lead', { env: EACH, campaign: NEWS }, ({ test,
     },
   );
 
+  test("the operator's mail about a lead keeps joiners in the campaign's name", async (server) => {
+    const campaign = 'می\u200Cنو 👩\u200D💻';
+    const touch = encodeURIComponent(new URLSearchParams({ utm_campaign: campaign }).toString());
+    await becomeLead(server, 'ada@example.com', 1, { headers: { [VISIT_HEADER]: `last=${touch}` } });
+    const { parsed } = await server.inbox.waitForMail(OPERATOR);
+    assert.ok(parsed.text?.includes(`\nCampaign  ${campaign}\n`), parsed.text);
+  });
+
   test(
     'several operators each get a separate mail, even if one e-mail address is refused',
     { env: { OPERATOR_EMAIL: `gone@example.com, ${OPERATOR}, ada@example.org` } },
