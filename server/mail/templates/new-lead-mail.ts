@@ -155,13 +155,20 @@ export function leadList(
         formatTime(page, lead.first_verified_at),
         remarksOf(words, lead),
       ].filter((fact) => fact !== '');
-      const line = facts.join(' · ');
-      const answers = Object.entries(answersByLabel(lead.answers)).map(([label, answer]) =>
-        labelAndAnswer(label, answer.replaceAll('\n', ' ')),
+      const answers = Object.entries(answersByLabel(lead.answers)).map(
+        ([label, answer]) => [label, answer.replaceAll('\n', ' ')] as const,
+      );
+      const answersInHtml = answers.map(
+        ([label, answer]) => `${labelAndAnswer(escapeHtml(label), isolate(answer))}<br>`,
       );
       return {
-        text: [`${name}, ${company}`, email, ...answers, line].join('\n'),
-        html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${isolate(name)}</strong>, ${isolate(company)}<br>${mailTo(email)}<br>${answers.map((answer) => `${escapeHtml(answer)}<br>`).join('')}<span style="font-size:14px;opacity:.75">${escapeHtml(line)}</span></p>`,
+        text: [
+          `${name}, ${company}`,
+          email,
+          ...answers.map(([label, answer]) => labelAndAnswer(label, answer)),
+          facts.join(' · '),
+        ].join('\n'),
+        html: `<p style="margin:0 0 16px;overflow-wrap:anywhere"><strong>${isolate(name)}</strong>, ${isolate(company)}<br>${mailTo(email)}<br>${answersInHtml.join('')}<span style="font-size:14px;opacity:.75">${facts.map(isolate).join(' · ')}</span></p>`,
       };
     }),
     ...(rest > 0 ? [paragraph(fillPlural(words.more, rest, page.language))] : []),

@@ -5,12 +5,13 @@ import { it } from 'node:test';
 import { PROJECT_FOLDER } from '#server/platform/files.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
+import { composeDigestEmail } from '#server/mail/templates/daily-weekly-digest.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
 import { ACCENT, contrastOf, middleOf } from '#shared/colours.ts';
 
 const words = readCampaign(path.join(PROJECT_FOLDER, 'campaign'));
 assert(words.type === 'campaign');
-const { codeEmail, guideEmail } = words.campaign;
+const { codeEmail, guideEmail, newLeadEmail } = words.campaign;
 const BLUE = { light: '#1c4e8a', dark: '#9cc4f5' };
 const codeFacts = {
   digits: '123456',
@@ -93,4 +94,31 @@ it('the guide mail ends with the postal address, line by line, in both parts', (
   assert.ok(text.endsWith('\n\nGuide & Sons\n1 Main Street\nSpringfield\n'));
   assert.ok(html.includes('Guide &amp; Sons<br>1 Main Street<br>Springfield</p>'));
   assert.doesNotMatch(JSON.stringify(composeGuideEmail(guideEmail, guideFacts)), /undefined|<br><\/p>/);
+});
+
+it('the daily mail isolates each value, so that a right-to-left language does not reorder it', () => {
+  const lead = {
+    id: 'sample',
+    email: 'ada@example.com',
+    name: 'Ada Lovelace',
+    company: 'Engines Inc.',
+    attribution: '{"utm_source":"newsletter","utm_campaign":"spring"}',
+    answers: JSON.stringify({ phone: { label: 'الهاتف', answer: '+44 20 7946 0018' } }),
+    flags: '',
+    first_verified_at: Date.UTC(2026, 10, 20),
+    news: 0,
+  };
+  const { html } = composeDigestEmail(newLeadEmail, {
+    title: 'دليل',
+    language: 'ar',
+    accent: ACCENT,
+    timeZone: 'UTC',
+    host: 'guide.example.com',
+    deskUrl: null,
+    figures: { from: 0, to: 1, days: 1, before: 0, steps: [], sources: [] },
+    leads: [lead],
+    count: 1,
+  });
+  for (const value of ['Ada Lovelace', 'Engines Inc.', '+44 20 7946 0018', 'newsletter', 'spring'])
+    assert.ok(html.includes(`<bdi>${value}</bdi>`), value);
 });
