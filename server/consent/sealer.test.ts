@@ -8,9 +8,10 @@ import { countLeads } from '#server/db/queries/report-figures.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { createSealer } from '#server/consent/sealer.ts';
 import { agree, verifyReport } from '#testing/consents.ts';
-import { enter, requestCode } from '#testing/lead-calls.ts';
+import { askForCode, enter, requestCode } from '#testing/lead-calls.ts';
 import { createVisitor, TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { until } from '#testing/until.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
 onEachEngine('sealing', ({ both: test }) => {
@@ -34,6 +35,25 @@ onEachEngine('sealing', ({ both: test }) => {
       for (const [name, value] of cookies[at] ?? []) browser.cookies.set(name, value);
       assert.equal((await enter(browser, at === 0 ? first : second)).statusCode, 200);
     }
+  });
+
+  test('a proof states no reply to an e-mail, and no time, if the connection was lost before the reply', async (server) => {
+    server.inbox.behave({ onMessage: () => 'cut off' });
+    const { visitor, code } = await askForCode(server);
+    await until(() => server.mailEvents.length === 1);
+    await server.advance(20);
+    assert.equal((await enter(visitor, code)).statusCode, 200);
+    server.wakeWorker();
+    await until(() => server.mailEvents.at(-1)?.type === 'dropped');
+    await server.advance(61);
+    await createSealer(server.service, () => false)();
+    const { db } = server.database;
+    const { content } = await db.selectFrom('consent_chain').select('content').executeTakeFirstOrThrow();
+    assert.partialDeepStrictEqual(JSON.parse(content ?? ''), {
+      message_id: server.inbox.mails[0]?.parsed.messageId,
+      mailed_at: null,
+      reply: null,
+    });
   });
 });
 

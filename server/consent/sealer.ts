@@ -157,7 +157,8 @@ type CodeMail = Pick<Selectable<Schema['outbox']>, 'finished_at' | 'reply'> & {
 
 /**
  * Finds the mail of each receipt's code, which has the same time as the receipt. It may have been mailed for another browser
- * (completeByCode in verify-code.ts), but one mailed for the receipt's browser takes precedence.
+ * (completeByCode in verify-code.ts), but one mailed for the receipt's browser takes precedence. Its time and reply are null if
+ * the connection was lost before the mail server accepted it, because it is dropped once its code has been used.
  */
 async function codeMailsOf(
   tx: Db,
@@ -166,7 +167,9 @@ async function codeMailsOf(
 ): Promise<ReadonlyMap<string, CodeMail>> {
   const [from, to] = [now - MAIL_RESULT_MS, now + MAIL_RESULT_MS];
   const { rows } = await sql<CodeMail & { readonly id: string }>`
-    select receipt.id, mail.id as mail_id, mail.finished_at, mail.reply,
+    select receipt.id, mail.id as mail_id,
+      case when mail.state = 'sent' then mail.finished_at end as finished_at,
+      case when mail.state = 'sent' then mail.reply end as reply,
       mail.state = 'queued' and receipt.verified_at between ${from} and ${to} as is_on_its_way
     from consent_receipts receipt
     join leads lead on lead.id = receipt.lead_id
