@@ -88,7 +88,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve
   );
   const mails = counter(
     'lead_page_mails_total',
-    'Delivery attempts, by outcome: sent, dropped with an expired code, permanently refused, or temporarily failed.',
+    'Delivery attempts of all e-mails, by outcome: sent, dropped because no longer needed, permanently refused, or temporarily failed.',
     'outcome',
   );
   const smtpErrors = counter(
@@ -103,7 +103,7 @@ function createEventMetrics(registry: Registry): Omit<Metrics, 'render' | 'serve
   );
   const queued = histogram(
     'lead_page_mail_queued_seconds',
-    'Time from the form until the SMTP server accepts the e-mail.',
+    'Time from queueing an e-mail of any kind until the SMTP server accepts it.',
     [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300],
   );
   const entered = histogram(
