@@ -65,6 +65,26 @@ onEachEngine('guide mail', { env: LINK }, ({ test, engine }) => {
     }
   });
 
+  test(
+    'mails name an international domain in its own letters, but in ASCII in headers and links',
+    {
+      env: {
+        PUBLIC_URL: 'https://bücher.example',
+        NEW_LEAD_EMAIL: 'each',
+        OPERATOR_EMAIL: 'you@example.com',
+      },
+    },
+    async (server) => {
+      await becomeLead(server, EMAIL);
+      const guide = await server.inbox.waitForMail(EMAIL, 2);
+      assert.match(guide.parsed.text ?? '', /^You get this email because .* at bücher\.example /m);
+      assert.match(guide.parsed.text ?? '', /https:\/\/xn--bcher-kva\.example\/api\/unsubscribe/);
+      assert.match(headerOf(guide, 'list-id') ?? '', /<guide\.xn--bcher-kva\.example>$/);
+      const { parsed } = await server.inbox.waitForMail('you@example.com');
+      assert.match(parsed.text ?? '', /^You get this email from bücher\.example because /m);
+    },
+  );
+
   test('the guide mail has the header for unsubscribing with one click', async (server) => {
     await becomeLead(server, EMAIL);
     const mail = await server.inbox.waitForMail(EMAIL, 2);

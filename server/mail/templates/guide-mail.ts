@@ -2,6 +2,7 @@
 // because its reader agreed to receive mail. It has no tracking pixel.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { domainToUnicode } from 'node:url';
 
 import * as z from 'zod/mini';
 
@@ -53,7 +54,12 @@ export const guideKind: LetterKind = {
     const link = attachment === null ? guideUrl(secrets, publicUrl, leadId, now) : null;
     const host = new URL(publicUrl).hostname;
     return {
-      ...composeGuideEmail(campaign.guideEmail, { ...branding, host, link, unsubscribe }),
+      ...composeGuideEmail(campaign.guideEmail, {
+        ...branding,
+        host: domainToUnicode(host),
+        link,
+        unsubscribe,
+      }),
       list: { name: branding.title, host, unsubscribe },
       ...(attachment !== null && {
         attachment: { filename: path.basename(attachment), content: await readFile(attachment) },

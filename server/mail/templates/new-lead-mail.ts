@@ -1,4 +1,6 @@
 // The outbox row contains only the lead's ID. Leads are read when the mail is composed, so erased leads aren't reported.
+import { domainToUnicode } from 'node:url';
+
 import * as z from 'zod/mini';
 
 import {
@@ -70,7 +72,7 @@ export const pageFactsOf = ({ config, campaign }: LetterParts): PageFacts => ({
   ...brandingOf(campaign),
   timeZone: config.timeZone,
   deskUrl: config.desk?.url ?? null,
-  host: new URL(config.publicUrl).hostname,
+  host: domainToUnicode(new URL(config.publicUrl).hostname),
 });
 
 export function composeNewLeadEmail(
