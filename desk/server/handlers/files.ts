@@ -11,7 +11,7 @@ import { consentProofs } from '#desk/people/consent-proofs.ts';
 import { describeFilter, selectionOf } from '#desk/people/selection.ts';
 import type { FileHandler, FileResponse } from '#desk/server/handler.ts';
 import { emailOfContact } from '#server/db/contacts/people.ts';
-import { isoTime } from '#server/platform/time.ts';
+import { dayAsText, dayOf } from '#shared/days.ts';
 
 export type FileEndpoint = {
   readonly path: `/api/${string}`;
@@ -52,7 +52,8 @@ export const exportFile: FileEndpoint = {
     // Logged first, because an interrupted export has already disclosed some people.
     await log('exported', null, `${format}: ${describeFilter(filter)}`);
     const isJson = FORMATS[format].kind === 'jsonl';
-    const name = `${selection.state === 'verified' ? 'leads' : selection.state}-${format}-${isoTime(service.clock()).slice(0, 10)}`;
+    const day = dayAsText(dayOf(service.clock(), service.config.timeZone));
+    const name = `${selection.state === 'verified' ? 'leads' : selection.state}-${format}-${day}`;
     return {
       type: isJson ? 'application/x-ndjson; charset=utf-8' : 'text/csv; charset=utf-8',
       fileName: `${name}.${isJson ? 'jsonl' : 'csv'}`,

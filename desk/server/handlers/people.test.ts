@@ -292,4 +292,13 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
       );
     }
   });
+
+  test(
+    'the name of an exported file contains the day in TIME_ZONE',
+    { env: { TIME_ZONE: 'Pacific/Kiritimati' } },
+    async (server) => {
+      const { fileName } = (await deskClient(server.service).file(EXPORT_PATH, {}))!;
+      assert.equal(fileName, 'leads-csv-2026-11-21.csv');
+    },
+  );
 });
