@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { answerSentence, daySentence, notEnteredSentence } from '#desk/report/sentences.ts';
+import { answerSentence, daySentence, notEnteredSentence, sourceSentence } from '#desk/report/sentences.ts';
 
 it('the report says in one sentence why codes were not entered', () => {
   for (const [asked, notEntered, expected] of [
@@ -56,4 +56,18 @@ it('the report mentions that leads chose answers that the form no longer offers'
     );
   assert.equal(sentence(0), 'None of the new leads chose an answer.');
   assert.equal(sentence(2), 'None of the new leads chose an answer that the form still offers.');
+});
+
+it('the report does not say that no source brought leads if their sources are hidden', () => {
+  const sentence = (leads: number) =>
+    sourceSentence({
+      bySource: [
+        { name: 'newsletter', seen: 9, asked: 2, entered: 0, leads: 0 },
+        { name: 'others', seen: 9, asked: 2, entered: leads, leads },
+      ],
+      leads,
+      viewsFrom: null,
+    });
+  assert.equal(sentence(0), 'No source brought any new leads.');
+  assert.equal(sentence(1), 'All new leads came from sources that the report does not name.');
 });

@@ -217,7 +217,9 @@ export const leadsOfViews = (
 export function sourceSentence(report: Pick<Figures, 'bySource' | 'leads' | 'viewsFrom'>): string {
   const { bySource, leads } = report;
   const [best] = bySource.filter(({ name }) => name !== OTHERS).toSorted((a, b) => b.leads - a.leads);
-  if (leads === 0 || best === undefined || best.leads === 0) return 'No source brought any new leads.';
+  if (leads === 0) return 'No source brought any new leads.';
+  if (best === undefined || best.leads === 0)
+    return 'All new leads came from sources that the report does not name.';
   return best.name === 'direct'
     ? `${number(best.leads)} of ${leadsOf(leads)} came without a known source.`
     : `${number(best.leads)} of ${leadsOf(leads)} came from ${best.name}${shareOfViews(report, best)}.`;
