@@ -105,6 +105,7 @@ describe('HTML report', () => {
       [seenTimes(40), '100.0%', '40 new leads, 40 views.'],
       [seenTimes(16), '–', 'Not all views are known.'],
       [seenTimes(0), '–', 'Not all views are known.'],
+      [{ ...seenTimes(0), leads: 0 }, '–', '0 new leads, 0 views.'],
       [{ viewsFrom: '2026-11-20T00:00:00.000Z' }, '–', 'Not all views are known.'],
       [{ ...seenTimes(0), viewsFrom: '2026-11-20T00:00:00.000Z' }, '–', 'Not all views are known.'],
       [{ funnel: otherSteps }, '–', 'Not all views are known.'],

@@ -173,9 +173,13 @@ function conversion(report: Report): KeyFigure {
   const { leads } = report;
   const seen = areViewsKnown(report.funnel) ? countIn(report.funnel, 'seen') : null;
   const share = leadsOfViews(report, { leads, seen });
-  return seen === null || share === null
+  return seen === null || report.viewsFrom !== null || leads > seen
     ? { name, value: '–', change: 'Not all views are known.' }
-    : { name, value: tenths(share), change: `${leadsOf(leads)}, ${viewsOf(seen)}.` };
+    : {
+        name,
+        value: share === null ? '–' : tenths(share),
+        change: `${leadsOf(leads)}, ${viewsOf(seen)}.`,
+      };
 }
 
 export function funnelSentence(report: FunnelParts): string {
