@@ -363,7 +363,7 @@ export function notes({
     ...(viewsFrom === null
       ? []
       : [
-          `Views are only known from ${longDay(viewsFrom, timeZone)} on, because they were not counted before.`,
+          `Views are only known from ${longDay(viewsFrom, timeZone)} on, because earlier views were not counted or are no longer stored.`,
         ]),
     ...(byVariant === undefined ? [] : variantNotes(byVariant)),
     ...(only?.campaign === undefined
