@@ -216,3 +216,14 @@ test('the desk filters by the present day, even if the list was opened before mi
   await expect(page).toHaveURL(`/leads?from=${day(0)}&to=${day(0)}`);
   await expect(today).toHaveAttribute('aria-pressed', 'true');
 });
+
+test('an empty list of the desk can be reloaded', async ({ page, open }) => {
+  const empty = { json: { people: [], next: null, searchedBackTo: null } };
+  await fulfillNext(page, '**/api/people?*', empty);
+  await open('/leads');
+  await expect(page.getByText('The first lead will appear here')).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: '0 people.' })).toBeVisible();
+  await expectNoViolations(page, 'an empty list');
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
+});

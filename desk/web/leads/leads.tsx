@@ -100,11 +100,11 @@ const hiddenColumns = (fields: Me['fields']): ReadonlySet<string> =>
   );
 
 function ListStatus({ list, filter }: { readonly list: PeopleList; readonly filter: Filter }) {
-  const { people, hasMore, searchedBackTo, isSearching, isStopped, isStale, isPending, wanted } = list;
+  const { people, hasMore, searchedBackTo, isSearching, isStopped, isStale, isPending, wanted, error } = list;
   const timeZone = useTimeZone();
   const { from, to } = filter;
   const { data: count } = useDeskQuery(leadCount, { from, to }, { enabled: hasMore && isCountable(filter) });
-  if (isPending || (people.length === 0 && !hasMore)) return null;
+  if (isPending || (people.length === 0 && error !== null)) return null;
   const isIncomplete = hasMore && people.length < wanted && !isStale;
   return (
     <div className={`row quiet small ${styles.state}`}>
@@ -132,7 +132,7 @@ function ListStatus({ list, filter }: { readonly list: PeopleList; readonly filt
 }
 
 function describeShown(count: number, hasMore: boolean, all: number | null | undefined): string {
-  if (count === 0) return 'None found yet.';
+  if (count === 0 && hasMore) return 'None found yet.';
   if (hasMore && all) return `${number(count)} of ${counted(Math.max(count, all), 'lead')}, newest first.`;
   return hasMore ? `${number(count)} shown, newest first.` : `${countPeople(count)}.`;
 }
