@@ -1,3 +1,4 @@
+import type { PersonDetails } from '#desk/endpoints/people.ts';
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { expect, LEADS, test } from './desk-fixtures.ts';
 import { fulfillNext, download, resize } from './fixtures.ts';
@@ -226,4 +227,20 @@ test('an empty list of the desk can be reloaded', async ({ page, open }) => {
   await expectNoViolations(page, 'an empty list');
   await page.getByRole('button', { name: 'Refresh' }).click();
   await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
+});
+
+test("a contact's page still leads to its neighbours if the contact's ID has changed since the list was loaded", async ({
+  page,
+  open,
+}) => {
+  await page.route('**/api/person?*', async (route) => {
+    const response = await route.fetch();
+    const details = (await response.json()) as PersonDetails;
+    await route.fulfill({ json: { ...details, person: { ...details.person, id: 'of the new lead' } } });
+  });
+  await open('/leads');
+  await page.getByRole('link', { name: 'Grace Hopper' }).click();
+  await expect(page.getByRole('region', { name: 'Timeline' })).toBeVisible();
+  await page.getByRole('link', { name: 'Next' }).click();
+  await expect(page.getByRole('heading', { name: 'Ada Lovelace' })).toBeVisible();
 });

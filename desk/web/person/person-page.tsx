@@ -35,7 +35,7 @@ export function PersonPage() {
     </Page>
   ) : (
     // The key closes open dialogs when another person is shown.
-    <Details key={id} details={data} />
+    <Details key={id} id={id} details={data} />
   );
 }
 
@@ -87,7 +87,13 @@ const STATES = {
 
 type Change = 'correct' | 'send-guide' | 'suppress' | 'unsuppress' | 'erase';
 
-function Details({ details }: { readonly details: PersonDetails }) {
+type DetailsProps = {
+  /** ID in the list, which may belong to a form. */
+  readonly id: string;
+  readonly details: PersonDetails;
+};
+
+function Details({ id, details }: DetailsProps) {
   const { person, timeline } = details;
   const [change, setChange] = useState<Change | null>(null);
   const { showNotice } = useNotice();
@@ -105,7 +111,7 @@ function Details({ details }: { readonly details: PersonDetails }) {
   const Change = change === null ? null : CHANGE_DIALOGS[change];
   return (
     <Page
-      back={<BackLinks id={person.id} />}
+      back={<BackLinks id={id} />}
       title={person.name || person.email}
       lead={
         <span className={`row ${styles.who}`}>
