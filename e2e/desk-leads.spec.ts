@@ -244,3 +244,20 @@ test("a contact's page still leads to its neighbours if the contact's ID has cha
   await page.getByRole('link', { name: 'Next' }).click();
   await expect(page.getByRole('heading', { name: 'Ada Lovelace' })).toBeVisible();
 });
+
+test("a contact's page says that it could not be reloaded", async ({ page, open }) => {
+  await page.clock.install();
+  await open('/leads');
+  const heading = page.getByRole('heading', { name: 'Ada Lovelace' });
+  await page.getByRole('link', { name: 'Ada Lovelace' }).click();
+  await expect(heading).toBeVisible();
+  await page.getByRole('link', { name: '← Leads' }).click();
+  await page.clock.fastForward('01:00');
+  await page.route('**/api/person?*', (route) => route.abort());
+  await page.getByRole('link', { name: 'Ada Lovelace' }).click();
+  await expect(page.getByRole('alert')).toContainText('The server could not be reached.');
+  await expect(heading).toBeVisible();
+  await page.unroute('**/api/person?*');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByRole('alert')).toBeHidden();
+});

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 
 import { PROOF_PATH, personDetails, type Consent, type PersonDetails } from '#desk/endpoints/people.ts';
@@ -35,7 +35,7 @@ export function PersonPage() {
     </Page>
   ) : (
     // The key closes open dialogs when another person is shown.
-    <Details key={id} id={id} details={data} />
+    <Details key={id} id={id} result={result} details={data} />
   );
 }
 
@@ -90,10 +90,11 @@ type Change = 'correct' | 'send-guide' | 'suppress' | 'unsuppress' | 'erase';
 type DetailsProps = {
   /** ID in the list, which may belong to a form. */
   readonly id: string;
+  readonly result: UseQueryResult<PersonDetails>;
   readonly details: PersonDetails;
 };
 
-function Details({ id, details }: DetailsProps) {
+function Details({ id, result, details }: DetailsProps) {
   const { person, timeline } = details;
   const [change, setChange] = useState<Change | null>(null);
   const { showNotice } = useNotice();
@@ -126,6 +127,7 @@ function Details({ id, details }: DetailsProps) {
       }
       actions={mayChange && <Actions details={details} onChoose={setChange} />}
     >
+      <QueryResult of={result}>{() => null}</QueryResult>
       <SuppressionNotice details={details} onUndo={() => setChange('unsuppress')} />
       <div className={`stack ${styles.columns}`}>
         <Section title="Timeline">
