@@ -25,6 +25,7 @@ export function Correct({ person, onClose, onDone }: ChangeProps) {
       onClose={() => !send.isPending && onClose()}
       title="Correct the answers"
       text="The timeline keeps the previous answers."
+      hasDraft={changes !== null}
     >
       <DialogForm
         action="Save"

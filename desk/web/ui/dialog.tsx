@@ -14,11 +14,20 @@ type DialogProps = {
   readonly text: ReactNode;
   /** If true, only its buttons and Escape close it, and Cancel has the focus first. */
   readonly isQuestion?: boolean;
+  /** If true, a click outside does not close it. */
+  readonly hasDraft?: boolean;
   readonly children: ReactNode;
 };
 
 /** Open while mounted. */
-export function Dialog({ onClose, title, text, isQuestion = false, children }: DialogProps) {
+export function Dialog({
+  onClose,
+  title,
+  text,
+  isQuestion = false,
+  hasDraft = false,
+  children,
+}: DialogProps) {
   const opener = useRef<Element>(null);
   return (
     <RadixDialog.Root open onOpenChange={onClose}>
@@ -29,7 +38,7 @@ export function Dialog({ onClose, title, text, isQuestion = false, children }: D
             className={`panel stack ${styles.dialog}`}
             role={isQuestion ? 'alertdialog' : 'dialog'}
             aria-modal
-            onInteractOutside={(event) => isQuestion && event.preventDefault()}
+            onInteractOutside={(event) => (isQuestion || hasDraft) && event.preventDefault()}
             onOpenAutoFocus={(event) => {
               opener.current = document.activeElement;
               if (!isQuestion) return;
