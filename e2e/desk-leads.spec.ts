@@ -274,3 +274,12 @@ test('a click outside a correction keeps the typed text', async ({ page, open })
   await page.mouse.click(5, 5);
   await expect(dialog).toBeHidden();
 });
+
+test('the companies page does not wait for the first lead if all leads use large mail services', async ({
+  page,
+  open,
+}) => {
+  await fulfillNext(page, '**/api/domains', { json: { domains: [], next: null } });
+  await open('/companies');
+  await expect(page.getByText('No lead has an address at a company’s domain yet.')).toBeVisible();
+});

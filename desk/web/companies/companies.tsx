@@ -38,7 +38,7 @@ export function Companies() {
         <QueryResult of={result} lines={10}>
           {() =>
             !isCounting &&
-            all.length === 0 && <p className="quiet">The first company appears here with the first lead.</p>
+            all.length === 0 && <p className="quiet">No lead has an address at a company’s domain yet.</p>
           }
         </QueryResult>
         {all.length > 0 && (
