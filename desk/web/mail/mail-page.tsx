@@ -82,7 +82,7 @@ const SUPPRESSION_COLUMNS: readonly Column<Suppression>[] = [
     heading: 'Address',
     isMain: true,
     cell: ({ id, email }) => {
-      if (email === null) return <span className="quiet">An erased address</span>;
+      if (email === null) return <span className="quiet">No longer stored</span>;
       return id === null ? email : <Link href={urlOf('/person', { id })}>{email}</Link>;
     },
   },
