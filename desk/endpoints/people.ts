@@ -145,8 +145,8 @@ export const correct = post<Nothing>()(
     answers: z.optional(z.record(z.string(), z.string())),
   }),
 );
-/** @returns a sentence with the number of erased rows */
-export const erase = post<{ readonly erased: string }>()(
+/** @returns a sentence with the number of erased rows; hasRemains: it also says what to do about remaining data */
+export const erase = post<{ readonly erased: string; readonly hasRemains: boolean }>()(
   '/api/person/erase',
   'all',
   /** The retyped e-mail address guards against erasing the wrong person. */

@@ -49,7 +49,8 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     await server.advance(60);
     await assert.rejects(ask('erase', { id, email: 'eve@example.com' }), /Nothing was erased/);
     assert.notEqual(await ask('personDetails', { id }), null);
-    const { erased } = (await ask('erase', { id, email: ' ADA@example.com' }))!;
+    const { erased, hasRemains } = (await ask('erase', { id, email: ' ADA@example.com' }))!;
+    assert.equal(hasRemains, false);
     assert.match(erased, /^Erased: 1 lead, 1 form, .*\. Backups and earlier exports still contain the data/);
     assert.deepEqual(await rowsNaming(server, ADA), []);
     assert.ok((await rowsNaming(server, 'eve@example.com')).includes('leads'));
@@ -119,7 +120,8 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     await server.advance(60);
     const mail = { ...server.service.mail, filesAbout: () => Promise.reject(new Error('no')) };
     const { ask, noted } = deskClient({ ...server.service, mail });
-    const { erased } = (await ask('erase', { id, email: ADA }))!;
+    const { erased, hasRemains } = (await ask('erase', { id, email: ADA }))!;
+    assert.equal(hasRemains, true);
     assert.match(
       erased,
       /^Erased: 1 lead, .* E-mails to or about the person may remain in .* Delete these e-mails there\.$/,

@@ -51,8 +51,11 @@ export const erase: Handler<typeof endpoints.erase> = async ({ service, actor },
     },
   );
   if (erasure === null) return null;
-  const { counts, advice, failures } = erasure;
-  return { erased: [`Erased: ${describeCounts(counts)}.`, OTHER_COPIES, ...advice, ...failures].join(' ') };
+  const remains = [...erasure.advice, ...erasure.failures];
+  return {
+    erased: [`Erased: ${describeCounts(erasure.counts)}.`, OTHER_COPIES, ...remains].join(' '),
+    hasRemains: remains.length > 0,
+  };
 };
 
 export const suppress: Handler<typeof endpoints.suppress> = ({ service, actor }, { id, reason, note }) =>

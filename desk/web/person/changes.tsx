@@ -18,11 +18,12 @@ import styles from '#desk/web/person/changes.module.css';
 import { useDeskMutation } from '#desk/web/queries.ts';
 import { Confirm } from '#desk/web/ui/dialog.tsx';
 import { Field } from '#desk/web/ui/fields.tsx';
+import type { NoticeKind } from '#desk/web/ui/notice.tsx';
 import { normaliseEmail } from '#shared/lead.ts';
 
 export type ChangeProps = Pick<PersonDetails, 'person' | 'suppressions'> & {
   readonly onClose: () => void;
-  readonly onDone: (sentence: string) => void;
+  readonly onDone: (sentence: string, kind?: NoticeKind) => void;
 };
 
 const STALE_AFTER_ERASURE = [people, domains, lost, today, suppressionList, log];
@@ -151,7 +152,7 @@ export function Erase({ person: { id, email }, onClose, onDone }: ChangeProps) {
     <Confirm
       mutation={useDeskMutation(erase, STALE_AFTER_ERASURE)}
       input={{ id, email: typed.trim() }}
-      onDone={({ erased }) => onDone(erased)}
+      onDone={({ erased, hasRemains }) => onDone(erased, hasRemains ? 'problem' : 'done')}
       onClose={onClose}
       title={`Erase ${email}?`}
       text={

@@ -14,7 +14,7 @@ import styles from '#desk/web/person/person-page.module.css';
 import { QueryResult, EmptyState } from '#desk/web/ui/states.tsx';
 import { Button } from '#desk/web/ui/button.tsx';
 import { DateTime } from '#desk/web/ui/date-time.tsx';
-import { useNotice } from '#desk/web/ui/notice.tsx';
+import { useNotice, type NoticeKind } from '#desk/web/ui/notice.tsx';
 import { Page, Section } from '#desk/web/ui/page.tsx';
 import { Pill } from '#desk/web/ui/pill.tsx';
 import { displayedAnswer } from '#shared/own-fields.ts';
@@ -100,14 +100,14 @@ function Details({ id, result, details }: DetailsProps) {
   const { showNotice } = useNotice();
   const client = useQueryClient();
   const mayChange = useMayChange();
-  const done = (sentence: string) => {
+  const done = (sentence: string, kind?: NoticeKind) => {
     if (change === 'erase') {
       // The URL of the last list may contain the erased e-mail address.
       navigate('/leads', { replace: true });
       client.removeQueries({ queryKey: keyOf(personDetails) });
     }
     setChange(null);
-    showNotice(sentence);
+    showNotice(sentence, kind);
   };
   const Change = change === null ? null : CHANGE_DIALOGS[change];
   return (

@@ -4,10 +4,11 @@ import { Button } from '#desk/web/ui/button.tsx';
 import styles from '#desk/web/ui/notice.module.css';
 import { CloseIcon } from '#web/ui/icons.tsx';
 
-type Kind = 'done' | 'problem';
-type Notice = { readonly sentence: string; readonly kind: Kind; readonly number: number };
+/** A problem stays visible until it is dismissed. */
+export type NoticeKind = 'done' | 'problem';
+type Notice = { readonly sentence: string; readonly kind: NoticeKind; readonly number: number };
 type Notices = {
-  readonly showNotice: (sentence: string, kind?: Kind) => void;
+  readonly showNotice: (sentence: string, kind?: NoticeKind) => void;
   /** Hides the notice unless it is a problem. */
   readonly hideNotice: () => void;
 };
