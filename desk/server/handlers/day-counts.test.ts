@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { createDayCounts } from '#desk/server/handlers/day-counts.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { deskClient } from '#testing/desk-handlers.ts';
 import { withServer } from '#testing/server-under-test.ts';
 
 it('a cached count that expires during a parallel request is not treated as 0', () =>
@@ -20,4 +21,18 @@ it('a cached count that expires during a parallel request is not treated as 0', 
     now += 1;
     const second = countEach('leads', yesterday);
     assert.deepEqual(await Promise.all([first, second]), [[1], [1]]);
+  }));
+
+it('a past day is counted again after an erasure', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const { leadId } = await becomeLead(server, 'ada@example.com');
+    await becomeLead(server, 'eve@example.com');
+    const from = Math.floor(server.now() / DAY_MS) * DAY_MS;
+    const yesterday = [{ from, to: from + DAY_MS }];
+    await server.advance(DAY_MS / 1000);
+    const countEach = createDayCounts(server.service);
+    assert.deepEqual(await countEach('leads', yesterday), [2]);
+    await server.advance(30 * 60);
+    await deskClient(server.service).ask('erase', { id: leadId, email: 'ada@example.com' });
+    assert.deepEqual(await countEach('leads', yesterday), [1]);
   }));

@@ -1,5 +1,6 @@
-// Counts rows per span of time. Past days no longer grow, so they are cached for an hour.
+// Counts rows per span of time. Past days no longer grow, so they are cached for an hour, or until somebody is erased.
 import { countsBetween } from '#server/db/engine/ids.ts';
+import { wasAnyoneErasedSince } from '#server/db/tables/desk-log.ts';
 import { HOUR_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { Service } from '#server/startup/service.ts';
 import { dayOf, startOfDay } from '#shared/days.ts';
@@ -19,8 +20,11 @@ export function createDayCounts({
   config: { timeZone },
 }: Pick<Service, 'database' | 'clock' | 'config'>): CountEach {
   const known = new Map<string, { readonly count: number; readonly until: number }>();
+  let checkedAt = 0;
   return async (table, spans) => {
     const now = clock();
+    if (known.size > 0 && (await wasAnyoneErasedSince(database.db, checkedAt - SETTLED_MS))) known.clear();
+    checkedAt = now;
     for (const [key, { until }] of known) if (until <= now) known.delete(key);
     const keyOf = ({ from, to }: Between) => `${table} ${from} ${to}`;
     const pieces = new Map(

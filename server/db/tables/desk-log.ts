@@ -78,3 +78,8 @@ export async function wasLoggedSince(
       .where('at', '>', since),
   );
 }
+
+export const wasAnyoneErasedSince = (db: Db, since: number): Promise<boolean> =>
+  hasRow(
+    db.selectFrom('desk_log').select('id').where('id', '>', lowestIdAt(since)).where('action', '=', 'erased'),
+  );
