@@ -1,7 +1,7 @@
 import type { PersonDetails } from '#desk/endpoints/people.ts';
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { expect, LEADS, test } from './desk-fixtures.ts';
-import { fulfillNext, download, resize } from './fixtures.ts';
+import { fulfillNext, download, hold, resize } from './fixtures.ts';
 
 const NEWEST_FIRST = LEADS.map(({ name }) => name).toReversed();
 
@@ -226,6 +226,17 @@ test('an empty list of the desk can be reloaded', async ({ page, open }) => {
   await expect(page.getByRole('status').filter({ hasText: '0 people.' })).toBeVisible();
   await expectNoViolations(page, 'an empty list');
   await page.getByRole('button', { name: 'Refresh' }).click();
+  await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
+});
+
+test('a list of the desk that is loading does not claim to be empty', async ({ page, open }) => {
+  await open('/leads?state=unverified');
+  await expect(page.getByText('Everyone who asked for a code has entered it.')).toBeVisible();
+  const release = await hold(page, '**/api/people?state=verified');
+  await page.getByLabel('State').selectOption('Leads');
+  await expect(page.getByText('Loading …')).toBeAttached();
+  await expect(page.getByText('The first lead will appear here')).toBeHidden();
+  release();
   await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
 });
 

@@ -73,7 +73,8 @@ export function usePeopleList(filter: Filter): PeopleList {
     ...listed,
     wanted: paging.count,
     error,
-    isPending,
+    // Without people, the previous list has nothing to show meanwhile.
+    isPending: isPending || (isPlaceholderData && listed.people.length === 0),
     isStale: isPlaceholderData,
     isSearching: isFetching || isWanted,
     isStopped: paging.isStopped,
