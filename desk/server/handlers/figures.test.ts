@@ -4,6 +4,7 @@ import { it } from 'node:test';
 import { v7 as uuid } from 'uuid';
 
 import { REPORT_FILE_PATH } from '#desk/endpoints/figures.ts';
+import { DAY_MS } from '#server/platform/time.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
@@ -89,6 +90,25 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
     assert.ok(!JSON.stringify(mail).includes('refused@'), 'no address');
     assert.deepEqual([mail.refused[0]?.domain, mail.refused[0]?.count], ['example.com', 1]);
     assert.equal(mail.isWritable, true);
+  });
+
+  test('the overview shows views only for spans without leads from before the first view', async (server) => {
+    await becomeLead(server, 'ada@example.com');
+    await server.advance(5 * 24 * 3_600);
+    const day = Math.floor(server.now() / DAY_MS);
+    await server.database.db
+      .insertInto('funnel_counts')
+      .values({ day, step: 'seen', source: 'direct', count: 4 })
+      .execute();
+    const { spans } = (await deskClient(server.service).ask('today'))!;
+    assert.deepEqual(
+      spans.map(({ now }) => [now.seen, now.leads]),
+      [
+        [4, 0],
+        [null, 1],
+        [null, 1],
+      ],
+    );
   });
 
   test('the report in the desk equals the report file and is cached for a minute', async (server) => {

@@ -70,7 +70,8 @@ export async function figuresOf(
   const known = spans.filter(({ from }) => from >= since);
   // Counted once per browser and e-mail address, however often a code is requested.
   const asked = await countEach('submissions', known);
-  const viewsIn = await viewCounter(db, today);
+  const daysWithLeads = days.flatMap(({ day }, at) => (leads[at]! > 0 ? [day] : []));
+  const viewsIn = await viewCounter(db, today, daysWithLeads);
   const stepsOf = (span: Between) => ({
     asked: asked[known.indexOf(span)] ?? null,
     leads: leads[days.length + spans.indexOf(span)]!,
@@ -91,13 +92,18 @@ export async function figuresOf(
 
 type Views = Readonly<Record<'seen' | 'opened' | 'quarter', number | null>>;
 
-async function viewCounter(db: Service['database']['db'], today: number): Promise<(from: number) => Views> {
+/** Views are unknown for a span with leads from before the first view. */
+async function viewCounter(
+  db: Service['database']['db'],
+  today: number,
+  daysWithLeads: readonly number[],
+): Promise<(from: number) => Views> {
   const firstDay = await firstFunnelDay(db);
   const { days } = await funnelSums(db, { from: today - DAYS_SHOWN + 1, last: today, maxSources: 0 });
   const sumOf = (step: FunnelStep, from: number) =>
     days.reduce((sum, row) => sum + (row.step === step && row.day >= from ? row.count : 0), 0);
   return (from) =>
-    firstDay === null || firstDay > today
+    firstDay === null || firstDay > today || daysWithLeads.some((day) => day >= from && day < firstDay)
       ? { seen: null, opened: null, quarter: null }
       : { seen: sumOf('seen', from), opened: sumOf('opened', from), quarter: sumOf('quarter', from) };
 }
