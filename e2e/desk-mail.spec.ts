@@ -70,3 +70,13 @@ test('the doctor page lists the worst problems first and can check again', async
   await expect(page.locator('time[datetime="2026-11-23T07:30:00.000Z"]')).toBeVisible();
   expect(asked).toEqual(['', '?again=yes']);
 });
+
+test('the doctor page selects a record that the browser does not let it copy', async ({ page, open }) => {
+  await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+  await fulfillNext(page, '**/api/doctor*', { json: FOUND });
+  await open('/doctor');
+  const button = page.getByRole('button', { name: 'Copy Value for SPF' });
+  await button.click();
+  await expect(button).toHaveText('Press Ctrl+C');
+  expect(await page.evaluate(() => String(getSelection()))).toBe(FOUND.findings[1]!.publish!.value);
+});

@@ -140,10 +140,13 @@ function CopyButton({ text, name }: { readonly text: string; readonly name: stri
       <Button
         className={styles.copy}
         aria-label={`Copy ${name}`}
-        onClick={() =>
+        onClick={({ currentTarget: { previousElementSibling: code } }) =>
           void copy().then(
             () => setState('copied'),
-            () => setState('failed'),
+            () => {
+              if (code !== null) getSelection()?.selectAllChildren(code);
+              setState('failed');
+            },
           )
         }
       >
