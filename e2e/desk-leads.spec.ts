@@ -222,7 +222,7 @@ test('an empty list of the desk can be reloaded', async ({ page, open }) => {
   const empty = { json: { people: [], next: null, searchedBackTo: null } };
   await fulfillNext(page, '**/api/people?*', empty);
   await open('/leads');
-  await expect(page.getByText('The first lead will appear here')).toBeVisible();
+  await expect(page.getByText('Leads appear here when visitors enter a code.')).toBeVisible();
   await expect(page.getByRole('status').filter({ hasText: '0 people.' })).toBeVisible();
   await expectNoViolations(page, 'an empty list');
   await page.getByRole('button', { name: 'Refresh' }).click();
@@ -235,7 +235,7 @@ test('a list of the desk that is loading does not claim to be empty', async ({ p
   const release = await hold(page, '**/api/people?state=verified');
   await page.getByLabel('State').selectOption('Leads');
   await expect(page.getByText('Loading …')).toBeAttached();
-  await expect(page.getByText('The first lead will appear here')).toBeHidden();
+  await expect(page.getByText('Leads appear here')).toBeHidden();
   release();
   await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
 });

@@ -72,6 +72,9 @@ export const PEOPLE_IN_STATE = {
   imported: 'Imported people',
 } as const;
 
+export const NO_LEADS =
+  'Leads appear here when visitors enter a code. Suppressed leads are listed separately.';
+
 const SUPPRESSION_REASONS: Readonly<Record<string, string>> = {
   'by-hand': 'Stopped by hand',
   unsubscribed: 'Unsubscribed',

@@ -13,7 +13,14 @@ import { useDeskQuery, useMayChange, useDeskUser, useTimeZone } from '#desk/web/
 import { navigate, useLocation } from '#desk/web/router.tsx';
 import { store, stored } from '#desk/web/stored.ts';
 import { Button } from '#desk/web/ui/button.tsx';
-import { counted, dateTime, PEOPLE_IN_STATE, number, people as countPeople } from '#desk/web/format.ts';
+import {
+  counted,
+  dateTime,
+  NO_LEADS,
+  PEOPLE_IN_STATE,
+  number,
+  people as countPeople,
+} from '#desk/web/format.ts';
 import { EmptyState, FailedState, Skeleton } from '#desk/web/ui/states.tsx';
 import { Page } from '#desk/web/ui/page.tsx';
 import { Table } from '#desk/web/ui/table.tsx';
@@ -172,7 +179,7 @@ function ListEnd({
 }
 
 const NO_PEOPLE = {
-  verified: 'The first lead will appear here when a visitor enters a code.',
+  verified: NO_LEADS,
   suppressed: 'No lead is suppressed. All leads can get mail.',
   unverified: 'Everyone who asked for a code has entered it.',
   imported:

@@ -8,6 +8,7 @@ import { QueryResult } from '#desk/web/ui/states.tsx';
 import { Bars, ShareBar } from '#desk/web/ui/bars.tsx';
 import {
   dayName,
+  NO_LEADS,
   NONE,
   counted,
   number,
@@ -249,7 +250,7 @@ function Newest({ newest }: { readonly newest: readonly NewestLead[] }) {
         columns={NEWEST_COLUMNS}
         rows={newest}
         rowKey={({ id }) => id}
-        empty="The first lead will appear here."
+        empty={NO_LEADS}
         renderBlock={(person) => <PersonBlock person={person} />}
       />
     </Section>
