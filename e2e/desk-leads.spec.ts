@@ -91,6 +91,11 @@ test('an export contains the filtered contacts in the chosen format', async ({ p
   await expect(dialogue.getByRole('radio', { name: 'Spreadsheet' })).toBeChecked();
   expect((await download(send)).name).toMatch(/\.csv$/);
 
+  await open('/leads?from=2026-13-45');
+  await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
+  await opener.click();
+  await expect(dialogue).toContainText('who match the filter: Leads.');
+
   await open('/leads?from=2025-01-01&to=2025-12-31');
   await opener.click();
   await expect(dialogue).toContainText('Leads, from 1 Jan 2025, to 31 Dec 2025.');

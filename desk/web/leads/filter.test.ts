@@ -26,6 +26,7 @@ it('invalid desk filters are removed from the URL', () => {
   assert.deepEqual(read('state=nonsense&from=yesterday&search=%20%20&colour=red'), { state: 'verified' });
   assert.deepEqual(read(`search=${'x'.repeat(201)}`), { state: 'verified' });
   assert.deepEqual(read('answer=10'), { state: 'verified' });
+  assert.deepEqual(read('from=2026-13-45&to=2026-02-31'), { state: 'verified' });
 });
 
 it('changing one desk filter keeps the others', () => {

@@ -1,5 +1,6 @@
 import { Filter, STATES } from '#desk/endpoints/people.ts';
 import { urlOf } from '#desk/web/api-client.ts';
+import { readDay } from '#shared/days.ts';
 
 const NO_FILTER: Filter = { state: 'verified' };
 
@@ -11,11 +12,15 @@ export function filterIn(query: URLSearchParams): Filter {
   const found: Record<string, string> = { state: 'verified' };
   for (const name of NAMES) {
     const value = query.get(name)?.trim();
-    if (value && Filter.shape[name].safeParse(value).success) found[name] = value;
+    if (value && isValid(name, value)) found[name] = value;
   }
   if (found['field'] === undefined) delete found['answer'];
   return found as Filter;
 }
+
+const isValid = (name: FilterName, value: string): boolean =>
+  Filter.shape[name].safeParse(value).success &&
+  ((name !== 'from' && name !== 'to') || readDay(value) !== null);
 
 /** Equal filters have equal URLs. */
 export const leadsUrl = (filter: Partial<Filter>): string =>
