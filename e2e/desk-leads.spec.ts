@@ -223,20 +223,15 @@ test('the desk filters by the present day, even if the list was opened before mi
   await expect(today).toHaveAttribute('aria-pressed', 'true');
 });
 
-test('an empty list of the desk can be reloaded', async ({ page, open }) => {
-  const empty = { json: { people: [], next: null, searchedBackTo: null } };
-  await fulfillNext(page, '**/api/people?*', empty);
-  await open('/leads');
-  await expect(page.getByText('Leads appear here when visitors enter a code.')).toBeVisible();
-  await expect(page.getByRole('status').filter({ hasText: '0 people.' })).toBeVisible();
-  await expectNoViolations(page, 'an empty list');
-  await page.getByRole('button', { name: 'Refresh' }).click();
-  await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
-});
-
-test('a list of the desk that is loading does not claim to be empty', async ({ page, open }) => {
+test('an empty list of the desk can be reloaded, and a loading one does not claim to be empty', async ({
+  page,
+  open,
+}) => {
   await open('/leads?state=unverified');
   await expect(page.getByText('Everyone who asked for a code has entered it.')).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: '0 people.' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Refresh' })).toBeVisible();
+  await expectNoViolations(page, 'an empty list');
   const release = await hold(page, '**/api/people?state=verified');
   await page.getByLabel('State').selectOption('Leads');
   await expect(page.getByText('Loading …')).toBeAttached();
@@ -245,10 +240,7 @@ test('a list of the desk that is loading does not claim to be empty', async ({ p
   await expect(page.getByRole('rowheader')).toHaveText(NEWEST_FIRST);
 });
 
-test("a contact's page still leads to its neighbours if the contact's ID has changed since the list was loaded", async ({
-  page,
-  open,
-}) => {
+test("a contact's page leads to its neighbours even if the contact has a new ID", async ({ page, open }) => {
   await page.route('**/api/person?*', async (route) => {
     const response = await route.fetch();
     const details = (await response.json()) as PersonDetails;
@@ -286,16 +278,4 @@ test('a click outside a correction keeps the typed text', async ({ page, open })
   await dialog.getByLabel('Company').fill('Analytical Engines and Sons');
   await page.mouse.click(5, 5);
   await expect(dialog.getByLabel('Company')).toHaveValue('Analytical Engines and Sons');
-  await dialog.getByLabel('Company').fill('Analytical Engines');
-  await page.mouse.click(5, 5);
-  await expect(dialog).toBeHidden();
-});
-
-test('the companies page does not wait for the first lead if all leads use large mail services', async ({
-  page,
-  open,
-}) => {
-  await fulfillNext(page, '**/api/domains', { json: { domains: [], next: null } });
-  await open('/companies');
-  await expect(page.getByText('No lead has an address at a company’s domain yet.')).toBeVisible();
 });

@@ -40,14 +40,6 @@ test('the mail page lists queued and refused mail and resends events', async ({ 
   await expect(page.getByRole('row', { name: /Sent webhooks again/ })).toContainText('1 event');
 });
 
-test('the mail page does not call an expired address erased', async ({ page, open }) => {
-  const since = '2026-03-04T05:06:00.000Z';
-  const bounced = { id: null, email: null, reason: 'bounced', since, note: null };
-  await fulfillNext(page, '**/api/suppressions', { json: { suppressions: [bounced], next: null } });
-  await open('/mail');
-  await expect(page.getByRole('row', { name: /Mail came back/ })).toContainText('No longer stored');
-});
-
 test('the doctor page lists the worst problems first and can check again', async ({ page, open }) => {
   const asked: string[] = [];
   await page.route('**/api/doctor*', async (route) => {

@@ -38,14 +38,3 @@ test('the overview and the phone menu of the desk lead to its pages', async ({ p
   await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
   await expect(page.getByText(PEOPLE.all)).toBeVisible();
 });
-
-test('the overview does not wait for the first lead if all leads are suppressed', async ({ page, open }) => {
-  await page.route('**/api/today', async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ json: { ...((await response.json()) as object), newest: [] } });
-  });
-  await open('/');
-  await expect(page.getByRole('region', { name: 'Newest leads' })).toContainText(
-    'Leads appear here when visitors enter a code. Suppressed leads are listed separately.',
-  );
-});

@@ -6,16 +6,11 @@ import { about, type Findings } from '#desk/doctor/finding.ts';
 import type { Finding } from '#desk/endpoints/figures.ts';
 import { counted } from '#desk/printable.ts';
 import { namesIn } from '#server/campaign/campaign-folder.ts';
-import { deriveSecrets, inspectSecretFile } from '#server/secrets/secrets.ts';
+import { deriveSecrets, inspectSecretFile, WITHOUT_OLD_SECRET } from '#server/secrets/secrets.ts';
 import type { Config } from '#server/settings/settings.ts';
 import type { DatabaseState } from '#server/db/health.ts';
 import { describeReadableByOthers } from '#server/platform/files.ts';
-import {
-  dataFolderOf,
-  filesOpenToOthers,
-  secretFileOf,
-  WITHOUT_OLD_SECRET,
-} from '#server/startup/service.ts';
+import { dataFolderOf, filesOpenToOthers, secretFileOf } from '#server/startup/service.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
 

@@ -37,7 +37,7 @@ const askWith = (visitor: Visitor, answers: unknown, headers: Record<string, str
 const storedIn = async ({ database }: ServerUnderTest, table: 'submissions' | 'leads') =>
   valuesOf(await database.db.selectFrom(table).select('answers').orderBy('id').execute(), 'answers');
 
-onEachEngine('answers to custom questions', WITH_FORM, ({ test }) => {
+onEachEngine('answers to custom questions', WITH_FORM, ({ test, both }) => {
   test('answers to custom questions are stored with their labels and copied to the lead', async (server) => {
     const visitor = createVisitor(server);
     const answers = { job_title: ' Countess ', phone: '', topics: ['Personas'] };
@@ -94,7 +94,7 @@ onEachEngine('answers to custom questions', WITH_FORM, ({ test }) => {
       assert.deepEqual(await answers(), { 'Job title': 'Countess', Topics: 'Prompts' });
     }));
 
-  test('answers are not copied to an existing lead if another browser enters the code', async (server) => {
+  both('answers are not copied to an existing lead if another browser enters the code', async (server) => {
     const owner = createVisitor(server, '198.51.100.1');
     await askWith(owner, { job_title: 'Countess' });
     await enterNewest(server, owner, 1);

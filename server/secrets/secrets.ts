@@ -38,6 +38,9 @@ type Secret = {
 
 export type Secrets = readonly [Secret, ...Secret[]];
 
+export const WITHOUT_OLD_SECRET =
+  'Visitors with a session or a pending code must request a new code, links in sent e-mails stop working, and erased people are no longer recognised.';
+
 /**
  * Derives keys by HKDF (RFC 5869).
  * @param appSecrets newest first

@@ -29,7 +29,13 @@ import {
   readableByOthers,
   describeReadableByOthers,
 } from '#server/platform/files.ts';
-import { deriveSecrets, makeSecretFile, readSecretFile, type Secrets } from '#server/secrets/secrets.ts';
+import {
+  deriveSecrets,
+  makeSecretFile,
+  readSecretFile,
+  WITHOUT_OLD_SECRET,
+  type Secrets,
+} from '#server/secrets/secrets.ts';
 import { readCampaignFolder, readSettings, type Settings } from '#server/settings/env-file.ts';
 import type { Config } from '#server/settings/settings.ts';
 import {
@@ -316,8 +322,6 @@ export function relativeToCwd(file: string): string {
   return relative.startsWith('..') ? file : relative;
 }
 
-export const WITHOUT_OLD_SECRET =
-  'Visitors with a session or a pending code must request a new code, links in sent e-mails stop working, and erased people are no longer recognised.';
 const OTHER_SECRET = `This database was used with a different secret. ${WITHOUT_OLD_SECRET} To avoid that, stop the server and list the old secret second: APP_SECRET=new,old`;
 
 const describeSecretMistake = (file: string, what: 'missing' | 'other'): string =>
