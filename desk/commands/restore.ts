@@ -77,9 +77,9 @@ export function addRestore(program: Command, desk: Desk): void {
       'after',
       `
 Stop the site first. Before anything changes, refuses a damaged file, unknown tables, a backup from a later release, a secret
-that does not belong to the database, and a disk without enough space. Refuses to replace a database, settings or words without
---replace. PostgreSQL must be empty. The environment overrides restored settings. Desk users must sign in again and add their
-passkeys again. Restore only files that you trust, because they contain settings and words.
+that does not belong to a restored database, and a disk without enough space. Refuses to replace a database, settings or
+words without --replace. PostgreSQL must be empty. The environment overrides restored settings. Desk users must sign in again
+and add their passkeys again. Restore only files that you trust, because they contain settings and words.
 ${examples('restore /backups/leads-2026-11-21.backup', 'restore /backups/leads-2026-11-21.backup --only database --replace')}`,
     )
     .action(async (file, { only, replace = false }) => {

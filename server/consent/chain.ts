@@ -234,7 +234,7 @@ export async function acceptErrors(
   });
 }
 
-/** Reads them one by one, because they are few, and only row_id has an index. Numbers have no gaps, so a deleted one hides the rest. */
+/** Reads them one by one, because they are few, and row_id has an index. Numbers have no gaps, so a deleted one hides the rest. */
 export async function acceptancesIn(db: Db): Promise<readonly ChainEntry[]> {
   const entries: ChainEntry[] = [];
   for (;;) {

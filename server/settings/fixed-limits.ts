@@ -20,7 +20,7 @@ export const LOG_LINES = {
 export const SENDS_PER_DAY_FACTOR = 2;
 
 /**
- * Browsers without a challenge share CODE_ATTEMPTS per e-mail address while a code is valid, and this many times
+ * Browsers without their own code share CODE_ATTEMPTS per e-mail address while a code is valid, and this many times
  * CODE_ATTEMPTS per day (decision 0004).
  */
 export const SHARED_ATTEMPTS_PER_DAY_FACTOR = 4;
