@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { expectFitsTelephone, expectNoViolations } from './axe.ts';
 import { becomeLead, changingTest, expect, KEPT_LEAD, PEOPLE } from './desk-fixtures.ts';
-import { hold, resize } from './fixtures.ts';
+import { fulfillNext, hold, resize } from './fixtures.ts';
 
 let people = 0;
 
@@ -171,6 +171,19 @@ test('a contact is erased everywhere after the e-mail address is typed', async (
   await page.goto(address);
   await expect(page.getByRole('heading', { name: 'Person not found' })).toBeVisible();
   await expectNoViolations(page, 'a person who is not here');
+});
+
+test('the result of an erasure stays visible if data remains', async ({ page, openNewLead }) => {
+  const email = await openNewLead();
+  const erased = 'Erased: 1 lead. At a quiet time, run: npm run -s desk -- compact';
+  await fulfillNext(page, '**/api/person/erase', { json: { erased, hasRemains: true } });
+  await page.clock.install();
+  await page.getByRole('button', { name: 'Erase' }).click();
+  await page.getByLabel(`Type ${email} to confirm`).fill(email);
+  await page.getByRole('button', { name: 'Erase permanently' }).click();
+  await expect(page.getByText(erased)).toBeVisible();
+  await page.clock.runFor(10_000);
+  await expect(page.getByText(erased)).toBeVisible();
 });
 
 test('a read-only desk user sees the timeline but no actions, and the audit log names the user', async ({

@@ -78,7 +78,7 @@ const BACKUP = 'Name a file written by "backup".';
 const notOurs = (fault: string) => `is not a complete database of this software: ${fault}. ${BACKUP}`;
 const DAMAGED = 'is damaged. Use an older backup, or recover its data (docs/running.md).';
 const unmerged = (end: string) =>
-  `is incomplete: its last changes are in FILE${end}. Merge the two files: sqlite3 'FILE' "pragma integrity_check; pragma wal_checkpoint(truncate)"`;
+  `is incomplete: its last changes are in FILE${end}. Merge the two files: sqlite3 FILE "pragma integrity_check; pragma wal_checkpoint(truncate)"`;
 
 const UNFIT: readonly (readonly [spoil: (file: string) => void, sentence: string])[] = [
   [overwrite(''), `is empty. ${BACKUP}`],

@@ -38,6 +38,7 @@ import {
 import { mustHaveNoOtherClients, toPostgres } from '#desk/commands/move.ts';
 import { temporaryNameFor, resolveOutputFile, explainWriteErrors } from '#desk/commands/output-file.ts';
 import { printable } from '#desk/printable.ts';
+import { shellWord } from '#server/platform/text.ts';
 import { readCampaign } from '#server/campaign/campaign.ts';
 import { deleteDeskAccess } from '#server/db/tables/desk-access.ts';
 import { openDatabase } from '#server/db/engine/connect.ts';
@@ -108,7 +109,7 @@ function mustBeCompleteFile(file: string): void {
   const log = ['-wal', '-journal'].find((suffix) => (statOf(real + suffix)?.size ?? 0) > 0);
   if (log !== undefined)
     throw new CommandFailure(
-      `${file} is incomplete: its last changes are in ${real}${log}. Merge the two files: sqlite3 '${real}' "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
+      `${file} is incomplete: its last changes are in ${real}${log}. Merge the two files: sqlite3 ${shellWord(real)} "pragma integrity_check; pragma wal_checkpoint(truncate)"`,
     );
   // An unreadable file fails here, so later failures concern the copy.
   closeSync(openSync(file, 'r'));

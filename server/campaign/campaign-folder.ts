@@ -1,7 +1,7 @@
-import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { PROJECT_FOLDER } from '#server/platform/files.ts';
+import { isFolder, PROJECT_FOLDER } from '#server/platform/files.ts';
 import { type Mistake, type Mistakes, mistakesOf } from '#server/platform/mistakes.ts';
 import { lineOfForeignCharacter, NOT_UTF_8 } from '#server/platform/text.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
@@ -85,9 +85,6 @@ const MAX_VARIANTS = 4;
 const NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
 const isHidden = (name: string): boolean => name.startsWith('.') || name.endsWith('~');
-
-export const isFolder = (file: string): boolean =>
-  statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
 
 export const variantsIn = (folder: string): string[] =>
   namesIn(path.join(folder, 'variants')).filter(

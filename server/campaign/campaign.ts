@@ -5,7 +5,6 @@ import { readArticle } from '#server/campaign/article.ts';
 import {
   brokenLink,
   filesIn,
-  isFolder,
   displayPath,
   OWN_PAGE,
   readText,
@@ -20,6 +19,7 @@ import {
   siteSchemaOf,
 } from '#server/campaign/words-and-files.ts';
 import { readWords, type ReadWords } from '#server/campaign/words-file.ts';
+import { isFolder } from '#server/platform/files.ts';
 import { mistakesOf, describeMistake, type Mistake } from '#server/platform/mistakes.ts';
 import type { Article } from '#shared/api.ts';
 import {

@@ -58,6 +58,9 @@ export function readableByOthers(names: readonly string[]): string[] {
   return names.filter((name) => ((modeOf(name) ?? 0) & PERMISSIONS_OF_OTHERS) !== 0);
 }
 
+export const isFolder = (name: string): boolean =>
+  statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
+
 export const describeReadableByOthers = (name: string): string =>
   `Other users of this machine can read ${name}. Unless they need access, remove it: chmod go= ${shellWord(name)}`;
 

@@ -1,10 +1,10 @@
 // The only file that reads process.env.
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 
 import type { DatabaseAddress } from '#server/platform/database-url.ts';
-import { PROJECT_FOLDER } from '#server/platform/files.ts';
+import { isFolder, PROJECT_FOLDER } from '#server/platform/files.ts';
 import { type Mistake, nearestName, describeMistake } from '#server/platform/mistakes.ts';
 import { errorCode } from '#server/platform/system-errors.ts';
 import { lineOfForeignCharacter, NOT_UTF_8 } from '#server/platform/text.ts';
@@ -62,8 +62,6 @@ export function readSettings(
 
 const MISSING_INSTANCE =
   'INSTANCE_FOLDER names a folder that does not exist. Create the folder, or correct the setting.';
-
-const isFolder = (name: string): boolean => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** Returns why no setting of .env can be read, for programs that must not stop at a mistake in one setting. */
 export function unreadableSettings(): string[] {
