@@ -70,10 +70,12 @@ export function refuseOtherOrigins(
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
     // Reading from the desk adds to the audit log and takes time, and any site could link to it.
-    const isReadable = urlSetting === 'PUBLIC_URL' || !request.url.startsWith('/api/');
+    // Compares the route, because the path may be encoded (/%61pi/).
+    const { url: route = '' } = request.routeOptions;
+    const isReadable = urlSetting === 'PUBLIC_URL' || !route.startsWith('/api/');
     if (isReadable && (request.method === 'GET' || request.method === 'HEAD')) return;
     // Mail programs send this request from any origin, without a cookie (RFC 8058).
-    if (request.routeOptions.url === API.unsubscribe) return;
+    if (route === API.unsubscribe) return;
     const origin = originOf(request, ours);
     if (origin === 'ours') return;
     if (origin === 'another name' && !warned) {
