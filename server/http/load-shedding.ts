@@ -91,7 +91,8 @@ export async function addLoadShedding(
   // requests.
   const pending = new Set<FastifyRequest>();
   app.addHook('preHandler', async (request, reply) => {
-    if (!request.url.startsWith('/api/') || isProbe(request)) return;
+    // Compares the route, because the path may be encoded (/%61pi/).
+    if (request.routeOptions.url?.startsWith('/api/') !== true || isProbe(request)) return;
     pending.add(request);
     reply.raw.once('close', () => pending.delete(request));
     if (pending.size > maxPending) return shed(reply);

@@ -38,6 +38,12 @@ it('an overloaded server responds with 503 but finishes accepted requests', () =
     assert.equal(later.statusCode, 202);
   }));
 
+it('an overloaded server also refuses requests whose path is encoded', () =>
+  withServer({ engine: 'sqlite', loadLimits: { maxPending: 0, maxEventLoopDelayMs: 0 } }, async ({ app }) => {
+    for (const url of [API.article, API.article.replace('api', '%61pi')])
+      assert.equal((await app.inject(url)).statusCode, 503, url);
+  }));
+
 const WITHIN_MS = 10_000;
 const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
