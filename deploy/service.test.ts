@@ -11,6 +11,7 @@ const PROJECT_FOLDER = path.resolve(import.meta.dirname, '..');
 const readUnit = (name: string): string => readFileSync(path.join(import.meta.dirname, name), 'utf8');
 const [UNIT, TEMPLATE] = ['lead-page.service', 'lead-page@.service'].map(readUnit) as [string, string];
 const SOCKET = readUnit('lead-page.socket');
+const INSTALL = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'install.md'), 'utf8');
 const { scripts } = JSON.parse(readFileSync(path.join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
   readonly scripts: { readonly desk: string; readonly start: string };
 };
@@ -77,8 +78,15 @@ describe('systemd units', () => {
     const command = scripts.desk
       .replace(/^node/, 'node_modules/.bin/node')
       .replace(/(?<= )desk\//, '/opt/lead-page/desk/');
-    const install = readFileSync(path.join(PROJECT_FOLDER, 'docs', 'install.md'), 'utf8');
-    assert.ok(install.includes(`/opt/lead-page/${command} "$@"`), `docs/install.md: ${command}`);
+    assert.ok(INSTALL.includes(`/opt/lead-page/${command} "$@"`), `docs/install.md: ${command}`);
+  });
+
+  it('the desk command of docs/install.md finds runuser in a cron job', () => {
+    const [, program = ''] = /&& exec (\S+) -u lead-page/.exec(INSTALL) ?? [];
+    const env = { PATH: '/usr/bin:/bin' };
+    // Other systems have no runuser.
+    if (process.platform === 'linux')
+      assert.equal(spawnSync('sh', ['-c', `command -v ${program}`], { env }).status, 0, program);
   });
 
   it('the unit runs the npm start command with enough stop time and file descriptors', () => {
