@@ -89,6 +89,10 @@ describe('systemd units', () => {
       assert.equal(spawnSync('sh', ['-c', `command -v ${program}`], { env }).status, 0, program);
   });
 
+  it('docs/install.md replaces the port of the socket unit instead of adding another', () => {
+    assert.match(INSTALL, /^\[Socket\]\nListenStream=\nListenStream=127\.0\.0\.1:\d+$/m);
+  });
+
   it('the unit runs the npm start command with enough stop time and file descriptors', () => {
     const bin = '/opt/lead-page/node_modules/.bin/';
     assert.equal(valueOf('ExecStart'), scripts.start.replace(/^exec /, bin));

@@ -11,22 +11,27 @@ const PAUSE_MS = 25;
 
 export type HeldPage = {
   readonly url: string;
+  readonly output: () => string;
   readonly processes: () => readonly number[];
   readonly restart: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
-/** @param options port: 0 for any; project: another copy of the project with its campaign */
+/** @param options port: 0 for any; socketCount: as systemd would report it; project: another copy of the project with its campaign */
 export async function startOnHeldSocket(
   env: Readonly<Record<string, string>>,
   folder: string,
-  { port = 0, project }: { readonly port?: number; readonly project?: string } = {},
+  {
+    port = 0,
+    socketCount = 1,
+    project,
+  }: { readonly port?: number; readonly socketCount?: number; readonly project?: string } = {},
 ): Promise<HeldPage> {
   const { args, ...options } = siteProgram(env, folder, project);
   const holder = `
     const { spawnSync } = require('node:child_process');
     const socket = require('node:net').createServer().listen(${port}, '127.0.0.1', () => {
-      const serve = 'echo "Process $$"; exec env LISTEN_FDS=1 LISTEN_PID=$$ "$0" "$@"';
+      const serve = 'echo "Process $$"; exec env LISTEN_FDS=${socketCount} LISTEN_PID=$$ "$0" "$@"';
       const command = ['-c', serve, process.execPath, ...process.argv.slice(1)];
       for (;;) spawnSync('/bin/sh', command, { stdio: ['ignore', 'inherit', 'inherit', socket._handle.fd] });
     });`;
@@ -45,6 +50,7 @@ export async function startOnHeldSocket(
   process.once('exit', abandon);
   return {
     url: program.found[1] ?? '',
+    output,
     processes,
     restart: async () => {
       const count = countReady() + 1;

@@ -21,10 +21,8 @@ const CLOSE_TIMEOUT_MS = 5_000;
 const LINGER_MS = 500;
 /** The first descriptor that systemd passes (sd_listen_fds(3)). */
 const FIRST_SOCKET = 3;
-const socket =
-  Number(process.env['LISTEN_PID']) === process.pid && Number(process.env['LISTEN_FDS']) >= 1
-    ? { fd: FIRST_SOCKET }
-    : null;
+const socketCount = Number(process.env['LISTEN_PID']) === process.pid ? Number(process.env['LISTEN_FDS']) : 0;
+const socket = socketCount >= 1 ? { fd: FIRST_SOCKET } : null;
 
 // The check is here instead of in start.js, so --check loads and caches every file needed for a start.
 if (process.argv.includes('--check')) await check();
@@ -121,6 +119,12 @@ async function tryMailAccount(): Promise<void> {
 function announceStart(): void {
   const { port } = Object.assign({ port: config.port }, app.server.address());
   for (const warning of service.warnings) announce(warning, 'warn');
+  if (socketCount > 1) {
+    announce(
+      `systemd passes ${socketCount} sockets, but the page serves only port ${port}. Put an empty "ListenStream=" before your own in the socket unit, because connections to the others get no response.`,
+      'warn',
+    );
+  }
   if (config.mail.kind === 'files') {
     announce(
       `SMTP_URL is not set, so e-mails are written to ${relativeToCwd(mail.folder)}/*.eml and codes are printed here.`,

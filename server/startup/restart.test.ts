@@ -48,6 +48,17 @@ it('a restart on a systemd socket does not refuse any page view or form', () =>
     assert.equal(page.processes().length, 2);
   }));
 
+it('a start on two systemd sockets warns that only the first one is served', () =>
+  inFolder(async (folder) => {
+    const page = await startOnHeldSocket(SETTINGS, folder, { socketCount: 2 });
+    await page.stop();
+    const { port } = new URL(page.url);
+    assert.match(
+      page.output(),
+      new RegExp(`"level":40,.*"systemd passes 2 sockets, but the page serves only port ${port}\\. `),
+    );
+  }));
+
 it('a running server loads no more modules, so "npm ci" can replace packages', () =>
   inFolder(async (folder) => {
     await using inbox = await startInbox();
