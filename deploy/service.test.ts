@@ -89,6 +89,11 @@ describe('systemd units', () => {
       assert.equal(spawnSync('sh', ['-c', `command -v ${program}`], { env }).status, 0, program);
   });
 
+  it('docs/install.md starts the pinned Node under other supervisors, because Debian has an older one', () => {
+    const command = scripts.start.replace(/^exec /, 'node_modules/.bin/');
+    assert.ok(INSTALL.includes(`**Other supervisors** must run \`${command}\``), command);
+  });
+
   it('docs/install.md replaces the port of the socket unit instead of adding another', () => {
     assert.match(INSTALL, /^\[Socket\]\nListenStream=\nListenStream=127\.0\.0\.1:\d+$/m);
   });
