@@ -98,6 +98,16 @@ it('unambiguous lines in .env are not reported', async () => {
   assert.equal(readEnvText('MAIL_FROM= \n\nHOST=::').values['MAIL_FROM'], '');
 });
 
+it('a setting in .env counts with any white space around its name', () => {
+  for (const text of [
+    '\u00A0PORT=3001',
+    'PORT\u00A0=3001',
+    'export\tPORT=3001',
+    '\u3000export\u00A0PORT=3001',
+  ])
+    assert.equal(readEnvText(text).values['PORT'], '3001', JSON.stringify(text));
+});
+
 it('values in .env stay verbatim if no mistake is reported', () => {
   const line = fc.tuple(
     fc.constantFrom('', ' ', 'export ', '# ', '"'),

@@ -250,8 +250,9 @@ export function readEnvText(text: string, file = '.env'): EnvFile {
         `${name} cannot be set here, because it determines the location of .env. Set it in the environment.`,
       );
   }
-  // Node would read the next line as the value of an entry that ends with spaces.
-  const values = parseEnv(text.replaceAll(/[^\S\n]+$/gm, '')) as Readonly<Record<string, string>>;
+  // Node would read the next line as the value of an entry that ends with spaces, and a no-break space as part of a name.
+  const entries = text.split('\n').map((entry) => entry.replace(ENTRY, '$1=$2').trimEnd());
+  const values = parseEnv(entries.join('\n')) as Readonly<Record<string, string>>;
   return { mistakes, warnings, values, lines };
 }
 
