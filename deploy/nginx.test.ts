@@ -22,11 +22,3 @@ for (const name of ['nginx-path.conf', 'nginx-guides.conf'])
     );
     assert.match(read(name), /^\s*proxy_pass http:\/\/127\.0\.0\.1:(?:\d+|\$guide_port);$/m);
   });
-
-it('docs/install.md says which line of nginx.conf to change with a CDN in front', () => {
-  assert.ok(lines(read('nginx.conf')).includes('proxy_set_header X-Forwarded-For $remote_addr;'));
-  assert.match(
-    read('../docs/install.md'),
-    /\*\*With a CDN in front\*\*[^*]+`\$proxy_add_x_forwarded_for` instead of `\$remote_addr`; in Caddy, add `trusted_proxies` /,
-  );
-});

@@ -98,10 +98,6 @@ describe('systemd units', () => {
     assert.match(INSTALL, /^\[Socket\]\nListenStream=\nListenStream=127\.0\.0\.1:\d+$/m);
   });
 
-  it('docs/install.md stops the socket with the site, because a request to the socket would start it again', () => {
-    assert.match(INSTALL, /`systemctl stop lead-page\.socket lead-page`/);
-  });
-
   it('the unit runs the npm start command with enough stop time and file descriptors', () => {
     const bin = '/opt/lead-page/node_modules/.bin/';
     assert.equal(valueOf('ExecStart'), scripts.start.replace(/^exec /, bin));
