@@ -77,15 +77,14 @@ export async function examinePublicUrl(
   const send: Send = (to) => sendRequest(to, { ...options, address });
   const pageFinding = await judgePage(url, { publicUrl, basePath }, { send, now: options.now });
   if (pageFinding.state === 'problem' || url.protocol !== 'https:') return [pageFinding];
-  const redirectFinding = await judgeRedirect(host, options.httpPort ?? 80, send);
-  if (trustProxy !== false) return [pageFinding, redirectFinding];
-  return [
-    pageFinding,
-    redirectFinding,
-    warning(
-      'PUBLIC_URL uses https, so there is a proxy in front of the site, but TRUST_PROXY is not set. All visitors are counted as one network. Set TRUST_PROXY to 1 or to the proxy’s network.',
-    ),
-  ];
+  const findings = [pageFinding, await judgeRedirect(host, options.httpPort ?? 80, send)];
+  if (trustProxy === false)
+    findings.push(
+      warning(
+        'PUBLIC_URL uses https, so there is a proxy in front of the site, but TRUST_PROXY is not set. All visitors are counted as one network. Set TRUST_PROXY to 1 or to the proxy’s network.',
+      ),
+    );
+  return findings;
 }
 
 type Send = (url: URL) => Promise<IncomingMessage>;
