@@ -65,6 +65,16 @@ gone1@example.com,1,0,0
 gone2@example.com,true,,
 gone3@example.com,FALSE,TRUE,0
 stays@example.com,false,0,1
+# spreadsheets in German, French, Spanish and Italian: "Unsubscribed" (4), "Newsletter: FALSCH" (1), "Newsletter: FAUX" (1), "Newsletter: FALSO" (1)
+Email;Unsubscribed;Newsletter
+gone1@example.com;WAHR;WAHR
+gone2@example.com;VRAI;VRAI
+gone3@example.com;VERDADERO;VERDADERO
+gone4@example.com;VERO;VERO
+gone5@example.com;FALSCH;FALSCH
+gone6@example.com;FAUX;FAUX
+gone7@example.com;FALSO;FALSO
+stays@example.com;FALSCH;WAHR
 # a column about several channels: "Opted out of email and SMS" (1), "Do Not Email/Call" (1)
 Email,Opted out of email and SMS,Do Not Email/Call
 gone1@example.com,yes,no

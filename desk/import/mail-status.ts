@@ -79,8 +79,11 @@ const AGREED = keysOf([
 
 const keys = (text: string): ReadonlySet<string> => keysOf(text.split(' '));
 
-const YES = keys('yes y true t 1 on x ja oui sí checked given granted agreed accepted allow allowed ✓ ✔');
-const NO = keys('no n false f 0 off nein non never unchecked');
+// Spreadsheets in German, French, Spanish and Italian translate TRUE and FALSE.
+const YES = keys(
+  'yes y true t 1 on x ja oui sí wahr vrai verdadero vero checked given granted agreed accepted allow allowed ✓ ✔',
+);
+const NO = keys('no n false f 0 off nein non falsch faux falso never unchecked');
 const NOTHING = keys('none null nil na - [] {}');
 /** In a column of opt-outs, these mean that the person did not opt out. */
 const STAYED = keys('allow allowed subscribed');
