@@ -175,6 +175,10 @@ onEachEngine('suppression list', ({ test, both }) => {
       for (const [text, sentence] of [
         ['email\nnew@example.com\nnobody\n', /line 3 of .*in\.csv has no valid e-mail address/],
         ['email,reason\nnew@example.com,spam\n', /the reason in line 2 of .*in\.csv is not one of/],
+        [
+          'email,name,unsubscribed\nnew@example.com,Lovelace, Ada,no\n',
+          /because line 2 of .*in\.csv has 4 columns, but the file has 3 headings\. Fix/,
+        ],
         ['', /in\.csv is empty\./],
         ['name\nAda\n', /no column of e-mail addresses/],
       ] as const) {

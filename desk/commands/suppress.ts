@@ -269,6 +269,11 @@ async function readList(
     const statuses = table.columns.statuses.filter(({ index }) => index !== reasonAt);
     const columns = { ...table.columns, statuses };
     hasStatuses ||= hasOptOutColumn(columns);
+    // Its cells may be in the wrong columns.
+    if (cells.length > columns.count)
+      throw new CommandFailure(
+        `Nothing was changed, because line ${line} of ${file} has ${cells.length} columns, but the file has ${columns.count} headings. Fix that line first.`,
+      );
     const typed = cells[columns.email] ?? '';
     if (asciiAddress(typed) === null)
       throw new CommandFailure(
