@@ -512,6 +512,25 @@ onEachEngine('report contents', ({ test }) => {
     assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
   });
 
+  test('the report on a long campaign leaves out campaigns whose names begin alike', async (server) => {
+    const names = ['carousel', 'carousel-2', 'video'].map(
+      (end) => `2026-q4_de_linkedin_awareness_retargeting_${end}`,
+    );
+    for (const [at, utm_campaign] of names.entries())
+      await server.database.db
+        .insertInto('leads')
+        .values({
+          ...leadVerifiedAt(`p${at}@example.com`, server.now() - 1),
+          attribution: JSON.stringify({ utm_campaign }),
+        })
+        .execute();
+    const shown = '2026-q4_de_linkedin_awareness_retargeti…';
+    for (const [campaign, leads] of [...names.map((name) => [name, 1] as const), [shown, 3]] as const) {
+      const report = await reportOf(server, '--campaign', campaign);
+      assert.deepEqual([report.leads, report.only], [leads, { campaign: shown }], campaign);
+    }
+  });
+
   test(
     'the report shows the twelve largest sources and groups all others',
     { env: { LEADS_PER_IP_PER_HOUR: '0' } },

@@ -81,7 +81,9 @@ export async function reportOn(
     title: campaign.site.title,
     writtenAt: isoTime(now),
     timeZone,
-    ...(only !== undefined && { only }),
+    ...(only !== undefined && {
+      only: { ...only, ...(only.campaign !== undefined && { campaign: shownSource(only.campaign) }) },
+    }),
     period: { name: period.name, from: isoTime(from), to: isoTime(to) },
     ...figures,
     ...(byAnswer.length > 0 && { byAnswer }),
@@ -129,7 +131,7 @@ async function resolveOrigin(db: Db, wanted: Origin): Promise<Origin | undefined
   if (source === undefined && campaign === undefined) return undefined;
   return {
     ...(source !== undefined && { source: shownSource(source) }),
-    ...(campaign !== undefined && { campaign: shownSource(campaign) }),
+    ...(campaign !== undefined && { campaign }),
   };
 }
 

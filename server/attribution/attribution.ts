@@ -55,9 +55,13 @@ export function isFrom(json: string | null, { source, campaign }: Origin): boole
   const ownCampaign = campaignOf(attribution);
   return (
     (source === undefined || shownSource(sourceOf(attribution)) === source) &&
-    (campaign === undefined || (ownCampaign !== undefined && shownSource(ownCampaign) === campaign))
+    (campaign === undefined || (ownCampaign !== undefined && isNamed(ownCampaign, campaign)))
   );
 }
+
+/** @param wanted the whole name, or the name that reports and mails show */
+export const isNamed = (name: string, wanted: string): boolean =>
+  name === wanted || shownSource(name) === wanted;
 
 /**
  * Returns texts for a cheap first filter: the stored attribution of every lead from this source contains one of them.
