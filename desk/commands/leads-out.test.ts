@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 
 import { parse } from 'csv-parse/sync';
 
+import type { Report } from '#desk/report/report.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { TOOL_NAMES, TOOLS, type LeadValue } from '#shared/tools.ts';
 import { becomeLead as becomeLeadAt } from '#testing/become-lead.ts';
@@ -113,6 +114,34 @@ onEachEngine('lists and exports', ({ test, both }) => {
     const exported = await succeeded(desk(server.service, ['export', '--source', 'newsleter']));
     assert.equal(rowsOf(exported.out).length, 1);
     assert.match(exported.notes, /^Nobody came from “newsleter”.*\n0 leads\.$/);
+  });
+
+  test('leads are found by the names of source and campaign that the report shows', async (server) => {
+    const long = 'partner-webinar-with-a-very-long-name-2026';
+    const referer = `http://localhost/?utm_source=${long}&utm_campaign=${long}`;
+    await becomeLead(server, { email: 'ada@example.com' }, { referer });
+    await becomeLead(
+      server,
+      { email: 'gus@example.com' },
+      { referer: 'http://localhost/?utm_source=gus%40example.com' },
+    );
+    const report = JSON.parse((await desk(server.service, ['report', '--json'])).out) as Report;
+    assert.deepEqual(
+      report.bySource.map(({ name, leads }) => [name, leads]),
+      [
+        [`${long.slice(0, 39)}…`, 1],
+        ['others', 1],
+      ],
+    );
+    for (const [option, name, ...expected] of [
+      ['--source', `${long.slice(0, 39)}…`, 'ada@example.com'],
+      ['--campaign', `${long.slice(0, 39)}…`, 'ada@example.com'],
+      ['--source', long, 'ada@example.com'],
+      ['--source', long.slice(0, 39)],
+      ['--source', 'others', 'gus@example.com'],
+      ['--source', 'gus@example.com', 'gus@example.com'],
+    ] as const)
+      assert.deepEqual(emailsIn(await exportOf(server, option, name)), expected, name);
   });
 
   both('each lead appears in exactly one nightly export, even after failures', (server) =>

@@ -1,5 +1,11 @@
 // Rejects misspelt sources, because an empty list would look like a failed campaign.
-import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
+import {
+  campaignOf,
+  isCalled,
+  readAttribution,
+  shownSource,
+  sourceOf,
+} from '#server/attribution/attribution.ts';
 import { newestAttributions } from '#server/db/queries/report-figures.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { isSourceCounted } from '#server/db/tables/counts.ts';
@@ -41,10 +47,9 @@ export async function explainUnknownOrigin(
     for (const { attribution } of groups) {
       const name = nameOf(readAttribution(attribution));
       if (name === undefined) continue;
-      const shown = shownSource(name);
-      if (name === wanted || shown === wanted) return null;
+      if (isCalled(name, wanted)) return null;
       // A link can contain an e-mail address, and this sentence may be shared.
-      if (shown === name && knownNames.size < MAX_NAMES) knownNames.add(name);
+      if (shownSource(name) === name && knownNames.size < MAX_NAMES) knownNames.add(name);
     }
   }
   if (knownNames.size === 0) return null;

@@ -1,7 +1,7 @@
 import type { Db } from '#server/db/engine/connect.ts';
 import { hasCustomAnswers, hasVariants, contactPages } from '#server/db/contacts/people.ts';
 import type { ContactFilter, ContactRecord, ContactState } from '#server/db/contacts/filter.ts';
-import { campaignOf, hintsOf, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
+import { hintOf, hintsOf, isFrom } from '#server/attribution/attribution.ts';
 import { csvLine } from '#desk/export/csv.ts';
 import {
   exportedLead,
@@ -41,19 +41,11 @@ export function originFilter({ state, source, campaign }: LeadSelection): {
   const isNamed = source !== undefined && state !== 'imported';
   return {
     attributionContains:
-      campaign === undefined
-        ? isNamed
-          ? hintsOf(source)
-          : undefined
-        : [JSON.stringify(campaign).slice(1, -1)],
-    isFromOrigin: ({ attribution }) => {
-      if (source === undefined && campaign === undefined) return true;
-      const touches = attribution === null ? null : readAttribution(attribution);
-      return (
-        (source === undefined || (touches === null ? IMPORTED : sourceOf(touches)) === source) &&
-        (campaign === undefined || (touches !== null && campaignOf(touches) === campaign))
-      );
-    },
+      campaign === undefined ? (isNamed ? hintsOf(source) : undefined) : [hintOf(campaign)],
+    isFromOrigin: ({ attribution }) =>
+      attribution === null
+        ? campaign === undefined && (source ?? IMPORTED) === IMPORTED
+        : isFrom(attribution, { source, campaign }),
   };
 }
 

@@ -54,13 +54,13 @@ export function isFrom(json: string | null, { source, campaign }: Origin): boole
   const attribution = readAttribution(json);
   const ownCampaign = campaignOf(attribution);
   return (
-    (source === undefined || shownSource(sourceOf(attribution)) === source) &&
-    (campaign === undefined || (ownCampaign !== undefined && isNamed(ownCampaign, campaign)))
+    (source === undefined || isCalled(sourceOf(attribution), source)) &&
+    (campaign === undefined || (ownCampaign !== undefined && isCalled(ownCampaign, campaign)))
   );
 }
 
-/** @param wanted the whole name, or the name that reports and mails show */
-export const isNamed = (name: string, wanted: string): boolean =>
+/** @param wanted the whole name of a source or campaign, or its name in reports and mails */
+export const isCalled = (name: string, wanted: string): boolean =>
   name === wanted || shownSource(name) === wanted;
 
 /**
@@ -70,8 +70,12 @@ export const isNamed = (name: string, wanted: string): boolean =>
 export function hintsOf(source: string): readonly string[] | undefined {
   if (source === DIRECT) return undefined;
   const clickIds = CLICK_IDS.filter(([, name]) => name === source).map(([id]) => id);
-  return [...clickIds, JSON.stringify(source).slice(1, -1)];
+  return [...clickIds, hintOf(source)];
 }
+
+/** Returns a text that the stored attribution of everyone with this name contains; of a name as shown, its beginning. */
+export const hintOf = (name: string): string =>
+  name === OTHERS ? '' : JSON.stringify(name.split(/[\uFFFD…]/, 1)[0]).slice(1, -1);
 
 /** In order of preference: `utm_source`, the advertiser of a click ID, the linking site. */
 function sourceOfTouch(touch: Touch): string | undefined {
