@@ -1,5 +1,5 @@
 import type { Desk } from '#desk/commands/command.ts';
-import { printable } from '#desk/printable.ts';
+import { padToWidth, printable } from '#desk/printable.ts';
 
 export const jsonText = (document: unknown): string => `${JSON.stringify(document, null, 2)}\n`;
 
@@ -14,7 +14,7 @@ export async function printList<Row>(
 ): Promise<number> {
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, at) => printable(cell).padEnd(columns[at]?.[1] ?? 0))
+      .map((cell, at) => padToWidth(printable(cell), columns[at]?.[1] ?? 0))
       .join('  ')
       .trimEnd();
   const headings = line(columns.map(([heading]) => heading));

@@ -512,6 +512,13 @@ onEachEngine('report contents', ({ test }) => {
     assert.deepEqual(byPlatform, [{ name: 'other', asked: 1, entered: 1, leads: 1 }]);
   });
 
+  test('the report as text stays aligned after Japanese letters', async (server) => {
+    await ask(server, 'ada@example.com', '東京ニュース');
+    await ask(server, 'eve@example.com', 'webinar');
+    const text = await textOf(server, '7d');
+    assert.match(text, /^ {2}Source {8}Asked .*\n {2}webinar {11}1 .*\n {2}東京ニュース {6}1 /m);
+  });
+
   test('the report on a long campaign leaves out campaigns whose names begin alike', async (server) => {
     const names = ['carousel', 'carousel-2', 'video'].map(
       (end) => `2026-q4_de_linkedin_awareness_retargeting_${end}`,

@@ -1,3 +1,4 @@
+import { padToWidth, terminalWidth } from '#desk/printable.ts';
 import type { Report } from '#desk/report/report.ts';
 import { keyFigures, notes, scopeInWords } from '#desk/report/sentences.ts';
 import { sectionsOf, type Section } from '#desk/report/sections.ts';
@@ -24,17 +25,12 @@ function sectionAsText({ title, sentence, columns, groups }: Section): string[] 
   const rows = groups.flatMap((group) => group.rows.map(({ cells }) => cells));
   if (rows.length === 0) return heading;
   const widths = columns.map((column, at) =>
-    Math.max(width(column), ...rows.map((row) => width(row[at] ?? ''))),
+    Math.max(column.length, ...rows.map((row) => terminalWidth(row[at] ?? ''))),
   );
   const line = (cells: readonly string[]) =>
     `  ${cells.map((cell, at) => padCell(cell, widths[at] ?? 0, at > 0)).join('  ')}`.trimEnd();
   return [...heading, line(columns), ...rows.map(line)];
 }
 
-/** Counts characters instead of code units, to approximate terminal columns. */
-const width = (text: string): number => Array.from(text).length;
-
-const padCell = (text: string, to: number, alignRight: boolean): string => {
-  const space = ' '.repeat(Math.max(0, to - width(text)));
-  return alignRight ? space + text : text + space;
-};
+const padCell = (text: string, to: number, alignRight: boolean): string =>
+  alignRight ? text.padStart(to) : padToWidth(text, to);
