@@ -19,8 +19,8 @@ const EXPLAINED_ABOVE = new Set([
   'text in the e-mail address, name or company',
   'a utm_source, an advertiser (google-ads, …), a site or direct',
   'a utm_campaign',
-  'reached this state at or after this time',
-  'reached this state before this time',
+  'first verified, asked or imported at or after this time',
+  'first verified, asked or imported before this time',
 ]);
 
 const helpText: string[] = [];

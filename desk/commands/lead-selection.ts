@@ -73,8 +73,8 @@ export const withState = <Args extends unknown[], Options extends Record<string,
         .choices(CONTACT_STATES)
         .default('verified' as const),
     )
-    .option('--since <when>', 'reached this state at or after this time', when)
-    .option('--until <when>', 'reached this state before this time', when)
+    .option('--since <when>', 'first verified, asked or imported at or after this time', when)
+    .option('--until <when>', 'first verified, asked or imported before this time', when)
     .option('--news', 'only people who agreed to get news');
 };
 

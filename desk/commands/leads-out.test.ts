@@ -144,6 +144,16 @@ onEachEngine('lists and exports', ({ test, both }) => {
       assert.deepEqual(emailsIn(await exportOf(server, option, name)), expected, name);
   });
 
+  test('suppressed leads are selected by the time of verification, as the help says', async (server) => {
+    await becomeLead(server, { email: 'ada@example.com' });
+    await server.advance(3_600);
+    await desk(server.service, ['suppress', 'add', 'ada@example.com']);
+    const since = (when: string) => emailsOf(server, '--state', 'suppressed', '--since', when);
+    assert.deepEqual([await since('0h'), await since('1h')], [[], ['ada@example.com']]);
+    const help = (await succeeded(desk(server.service, ['leads', '--help']))).out;
+    assert.match(help, /--since <when> +first verified, asked or imported at or after this time/);
+  });
+
   both('each lead appears in exactly one nightly export, even after failures', (server) =>
     inFolder(async (folder) => {
       const out = path.join(folder, 'new.csv');
