@@ -2,6 +2,7 @@
 import {
   campaignOf,
   isCalled,
+  mayBeShown,
   readAttribution,
   shownSource,
   sourceOf,
@@ -49,7 +50,7 @@ export async function explainUnknownOrigin(
       if (name === undefined) continue;
       if (isCalled(name, wanted)) return null;
       // A link can contain an e-mail address, and this sentence may be shared.
-      if (shownSource(name) === name && knownNames.size < MAX_NAMES) knownNames.add(name);
+      if (mayBeShown(name) && knownNames.size < MAX_NAMES) knownNames.add(name);
     }
   }
   if (knownNames.size === 0) return null;

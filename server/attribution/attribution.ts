@@ -100,3 +100,9 @@ export function shownSource(source: string): string {
     ? `${characters.slice(0, SHOWN_MAX_LENGTH - 1).join('')}…`
     : shown;
 }
+
+/** False for names that must not be shown even in full, such as those with an e-mail address. */
+export function mayBeShown(name: string): boolean {
+  const shown = shownSource(name);
+  return shown === name || (shown.endsWith('…') && name.startsWith(shown.slice(0, -1)));
+}

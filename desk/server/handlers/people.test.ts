@@ -201,6 +201,22 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     ]);
   });
 
+  test('long sources and campaigns can be chosen, but none with an e-mail address', async (server) => {
+    const { ask } = deskClient(server.service);
+    const long = '2026-q4_de_linkedin_awareness_retargeting_carousel';
+    await visit(server, { email: 'ada@example.com' }, `utm_source=${long}&utm_campaign=${long}`);
+    const secret = `${'x'.repeat(50)}@example.com`;
+    await visit(server, { email: 'eve@example.com' }, `utm_source=${secret}&utm_campaign=${secret}`);
+    const { sources, campaigns } = (await ask('choices'))!;
+    assert.deepEqual({ sources, campaigns }, { sources: [long], campaigns: [long] });
+    for (const filter of [{ source: long }, { campaign: long }]) {
+      assert.equal((await ask('people', filter))!.people.length, 1);
+      assert.match((await ask('report', filter))!.html, /<dt>New leads<\/dt><dd class="report-value">1</);
+    }
+    const { notes } = await command(server.service, ['leads', '--campaign', long.slice(1)]);
+    assert.equal(notes, `Nobody came from “${long.slice(1)}”. Known campaigns: ${long}.`);
+  });
+
   test('each contact appears exactly once in the complete list, whatever the filter', async (server) => {
     const asked = deskClient(server.service);
     await fillLeads(server, 1_303);

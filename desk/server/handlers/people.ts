@@ -14,7 +14,7 @@ import { timelineOf } from '#desk/people/timeline.ts';
 import { findLostLeads } from '#desk/report/lost-leads.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { createCache } from '#desk/server/handlers/cache.ts';
-import { campaignOf, readAttribution, shownSource, sourceOf } from '#server/attribution/attribution.ts';
+import { campaignOf, mayBeShown, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import type { ContactRecord } from '#server/db/contacts/filter.ts';
 import { emailOfContact, countVerified, findContact, searchContacts } from '#server/db/contacts/people.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
@@ -93,9 +93,9 @@ export function createFindOrigins({ clock }: Pick<Service, 'clock'>): FindOrigin
     });
 }
 
-/** Adds only names that the report shows, because links can contain e-mail addresses and others may see the screen. */
+/** Links can contain e-mail addresses, and others may see the screen. */
 function addName(counts: Map<string, number>, name: string | undefined, count: number): void {
-  if (name !== undefined && shownSource(name) === name) counts.set(name, (counts.get(name) ?? 0) + count);
+  if (name !== undefined && mayBeShown(name)) counts.set(name, (counts.get(name) ?? 0) + count);
 }
 
 const largest = (counts: ReadonlyMap<string, number>): readonly string[] =>
