@@ -219,3 +219,26 @@ it('the lookup of mail platforms stops in time and reports that DNS does not res
       /^DNS is unreachable \(no reply in time\), so 1 domain was not looked up/,
     );
   }));
+
+it('DNS that replied does not count as unreachable later in the same list', () =>
+  withDnsServer(ZONE, async ({ address }) => {
+    await using database = await freshDatabase('sqlite');
+    const lookup = createPlatformLookup(database, {
+      dnsServers: [address],
+      now: NOW,
+      signal,
+      limitMs: 60_000,
+    });
+    const lookUp = (...domains: readonly string[]) =>
+      lookup.platformsOf(new Map(domains.map((domain) => [domain, 1])));
+    await lookUp('acme.example');
+    await lookUp('broken.example');
+    assert.equal((await lookUp('globex.example')).get('globex.example'), 'Microsoft 365');
+    assert.equal(lookup.skippedNote(), null);
+    await lookUp(...Array.from({ length: 497 }, (_, at) => `${at}.example`));
+    await lookUp('initech.example');
+    assert.match(
+      lookup.skippedNote() ?? '',
+      /^1 domain was not looked up, because the report would have taken/,
+    );
+  }));

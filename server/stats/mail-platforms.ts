@@ -32,6 +32,7 @@ export function createPlatformLookup(
   let queriesLeft = MAX_QUERIES;
   let msLeft = limitMs;
   let unreachable: string | null = null;
+  let hasReplied = false;
   const skippedDomains = new Set<string>();
 
   /**
@@ -54,6 +55,7 @@ export function createPlatformLookup(
         queriesLeft -= 1;
         const reply = await dns.mailServers(domain);
         if (reply.type !== 'failed') {
+          hasReplied = true;
           hosts.set(domain, reply.type === 'records' ? preferredHost(reply.records) : null);
           continue;
         }
@@ -61,12 +63,12 @@ export function createPlatformLookup(
         if (DOMAIN_FAILURES.has(reply.reason)) failedDomains.push(domain);
         ({ reason } = reply);
         failures += 1;
-        if (hosts.size === 0 && failures >= FAILURES_TO_GIVE_UP) unreachable = reason;
+        if (!hasReplied && failures >= FAILURES_TO_GIVE_UP) unreachable = reason;
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, queryNext));
     // DNS works for other domains, so these failures are caused by the domains.
-    if (hosts.size > 0) for (const domain of failedDomains) hosts.set(domain, null);
+    if (hasReplied) for (const domain of failedDomains) hosts.set(domain, null);
     else unreachable ??= reason;
     return hosts;
   }
