@@ -179,6 +179,7 @@ onEachEngine('suppression list', ({ test, both }) => {
           'email,name,unsubscribed\nnew@example.com,Lovelace, Ada,no\n',
           /because line 2 of .*in\.csv has 4 columns, but the file has 3 headings\. Fix/,
         ],
+        ['email\nnew@example.com,Ada\n', /has 2 columns, but the file has 1 heading\. Fix/],
         ['', /in\.csv is empty\./],
         ['name\nAda\n', /no column of e-mail addresses/],
       ] as const) {

@@ -272,7 +272,7 @@ async function readList(
     // Its cells may be in the wrong columns.
     if (cells.length > columns.count)
       throw new CommandFailure(
-        `Nothing was changed, because line ${line} of ${file} has ${cells.length} columns, but the file has ${columns.count} headings. Fix that line first.`,
+        `Nothing was changed, because line ${line} of ${file} has ${cells.length} columns, but the file has ${counted(columns.count, 'heading')}. Fix that line first.`,
       );
     const typed = cells[columns.email] ?? '';
     if (asciiAddress(typed) === null)

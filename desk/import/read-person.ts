@@ -8,6 +8,7 @@ import { isSingleLine } from '#shared/typed-input.ts';
 import type { AnswerField, Columns } from '#desk/import/find-columns.ts';
 import { excludingStatuses, type ExcludingStatus } from '#desk/import/mail-status.ts';
 import { readDate, type DateOrder } from '#desk/import/read-date.ts';
+import { counted } from '#desk/printable.ts';
 
 export type ReadOptions = {
   readonly dateOrder: DateOrder | undefined;
@@ -54,7 +55,7 @@ export function readPerson(
   const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
   const cell = (field: AnswerField): string => cells[columns[field] ?? -1] ?? '';
   if (cells.length > columns.count)
-    return bad(`has ${cells.length} columns, but the file has ${columns.count} headings`);
+    return bad(`has ${cells.length} columns, but the file has ${counted(columns.count, 'heading')}`);
   const address = (cells[columns.email] ?? '').trim();
   if (address === '') return bad('has no e-mail address');
   if (address.length > EMAIL_MAX_LENGTH || asciiAddress(address) === null)
