@@ -75,6 +75,11 @@ gone5@example.com;FALSCH;FALSCH
 gone6@example.com;FAUX;FAUX
 gone7@example.com;FALSO;FALSO
 stays@example.com;FALSCH;WAHR
+# spreadsheets in Dutch, Polish and Czech: "Unsubscribed" (1), "Newsletter: FAŁSZ" (1)
+Email;Unsubscribed;Newsletter
+gone1@example.com;PRAVDA;PRAVDA
+gone2@example.com;FAŁSZ;FAŁSZ
+stays@example.com;ONWAAR;WAAR
 # a column about several channels: "Opted out of email and SMS" (1), "Do Not Email/Call" (1)
 Email,Opted out of email and SMS,Do Not Email/Call
 gone1@example.com,yes,no

@@ -79,11 +79,12 @@ const AGREED = keysOf([
 
 const keys = (text: string): ReadonlySet<string> => keysOf(text.split(' '));
 
-// Spreadsheets in German, French, Spanish and Italian translate TRUE and FALSE.
-const YES = keys(
-  'yes y true t 1 on x ja oui sí wahr vrai verdadero vero checked given granted agreed accepted allow allowed ✓ ✔',
-);
-const NO = keys('no n false f 0 off nein non falsch faux falso never unchecked');
+// Spreadsheets translate TRUE and FALSE. If FALSE meant "unsubscribed", a whole list would be suppressed.
+const TRUE =
+  'TRUE WAHR VRAI VERDADERO VERO VERDADEIRO WAAR PRAWDA PRAVDA SANT SAND SANN TOSI IGAZ DOĞRU ИСТИНА';
+const FALSE = 'FALSE FALSCH FAUX FALSO ONWAAR FAŁSZ NEPRAVDA FALSKT FALSK USANN EPÄTOSI HAMIS YANLIŞ ЛОЖЬ';
+const YES = keys(`${TRUE} yes y t 1 on x ja oui sí checked given granted agreed accepted allow allowed ✓ ✔`);
+const NO = keys(`${FALSE} no n f 0 off nein non never unchecked`);
 const NOTHING = keys('none null nil na - [] {}');
 /** In a column of opt-outs, these mean that the person did not opt out. */
 const STAYED = keys('allow allowed subscribed');
