@@ -483,6 +483,25 @@ onEachEngine('import files', ({ test }) => {
     ]);
   });
 
+  test('an import joins a column "Name" with a column for the other part of the name', async (server) => {
+    for (const [headings, cells, name] of [
+      ['Name,Last name', 'Ada,Lovelace', 'Ada Lovelace'],
+      ['Name,Vorname', 'Lovelace,Ada', 'Ada Lovelace'],
+      ['Name,Last name', 'Ada Lovelace,Lovelace', 'Ada Lovelace'],
+      ['Name,First name', 'Ada Lovelace,Ada', 'Ada Lovelace'],
+      ['Name,First name', 'Ada Lovelace,', 'Ada Lovelace'],
+      ['Name,First name', 'ADA,Ada', 'ADA'],
+      ['Name,First name', ',Ada', 'Ada'],
+      ['Full name,First name', 'Ada Lovelace,Countess', 'Ada Lovelace'],
+      ['Name,First name,Last name', 'Ada Lovelace,Countess,King', 'Ada Lovelace'],
+      ['First name,Last name', 'Thomas,Thomas', 'Thomas Thomas'],
+    ] as const) {
+      await succeeded(importFile(server, `email,${headings}\nada@example.com,${cells}\n`));
+      assert.equal((await imported(server))[0]?.name, name, `${headings}: ${cells}`);
+      await server.database.db.deleteFrom('imported_leads').execute();
+    }
+  });
+
   test('an import treats only "no" as a refusal in a column about consent', async (server) => {
     for (const [cells, refusal] of [
       [['No', '0', 'FALSE', 'never'], 'unsubscribed'],

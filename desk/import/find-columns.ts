@@ -20,6 +20,8 @@ const ANSWER_FIELDS: readonly AnswerField[] = ['name', 'firstName', 'lastName', 
 /** All numbers except `count` are column indexes, from 0. */
 export type Columns = Readonly<Partial<Record<AnswerField, number>>> & {
   readonly email: number;
+  /** "Name" next to "Last name" means the first name, and next to "Vorname" the last name, unless it contains the other part. */
+  readonly isNamePart: boolean;
   /** The first column with a time counts. */
   readonly consentTimes: readonly number[];
   readonly count: number;
@@ -56,6 +58,9 @@ export function findColumns(
       .slice(0, 1)
       .map((index) => [field, index] as const),
   );
+  const columnOf = new Map(answers);
+  const isNamePart =
+    keys[columnOf.get('name') ?? -1] === 'name' && columnOf.has('firstName') !== columnOf.has('lastName');
   const used = new Set([email, ...consentTimes, ...answers.map(([, index]) => index)]);
   const own = ownFields.flatMap(
     ({ id, label, properties = {} }): (readonly [id: string, index: number])[] => {
@@ -82,6 +87,7 @@ export function findColumns(
   return {
     columns: {
       email,
+      isNamePart,
       consentTimes,
       ...Object.fromEntries(answers),
       count: headings.length,

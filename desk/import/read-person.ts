@@ -67,7 +67,7 @@ export function readPerson(
   const excludingStatus = excluding.find(({ refusal }) => refusal !== null) ?? excluding[0];
   if (excludingStatus !== undefined) return { type: 'unsubscribed', email, ...excludingStatus };
   const answers = {
-    name: cell('name') || [cell('firstName'), cell('lastName')].filter(Boolean).join(' '),
+    name: joinNames(cell('name'), cell('firstName'), cell('lastName'), columns),
     company: cell('company'),
   };
   for (const [field, text] of Object.entries(answers)) {
@@ -87,6 +87,12 @@ export function readPerson(
     person: { email, ...answers, answers: custom.answers, consentGivenAt },
     droppedAnswers: custom.droppedAnswers,
   };
+}
+
+function joinNames(name: string, first: string, last: string, { isNamePart }: Columns): string {
+  const isWhole = ` ${name} `.toLowerCase().includes(` ${first || last} `.toLowerCase());
+  const parts = isNamePart && !isWhole ? [first, name, last] : name === '' ? [first, last] : [name];
+  return parts.filter(Boolean).join(' ');
 }
 
 /** Empty, or as MySQL exports a missing date. */
