@@ -67,7 +67,7 @@ export function readPerson(
   const excludingStatus = excluding.find(({ refusal }) => refusal !== null) ?? excluding[0];
   if (excludingStatus !== undefined) return { type: 'unsubscribed', email, ...excludingStatus };
   const answers = {
-    name: joinNames(cell('name'), cell('firstName'), cell('lastName'), columns),
+    name: fullNameOf(cell('name'), cell('firstName'), cell('lastName'), columns),
     company: cell('company'),
   };
   for (const [field, text] of Object.entries(answers)) {
@@ -89,10 +89,10 @@ export function readPerson(
   };
 }
 
-function joinNames(name: string, first: string, last: string, { isNamePart }: Columns): string {
-  const isWhole = ` ${name} `.toLowerCase().includes(` ${first || last} `.toLowerCase());
-  const parts = isNamePart && !isWhole ? [first, name, last] : name === '' ? [first, last] : [name];
-  return parts.filter(Boolean).join(' ');
+/** Joins the parts of a name, unless the column "Name" already contains the other part. */
+function fullNameOf(name: string, first: string, last: string, { isNamePart }: Columns): string {
+  const isWhole = !isNamePart || ` ${name} `.toLowerCase().includes(` ${first || last} `.toLowerCase());
+  return name !== '' && isWhole ? name : [first, name, last].filter(Boolean).join(' ');
 }
 
 /** Empty, or as MySQL exports a missing date. */
