@@ -19,3 +19,16 @@ test('initials or a message replace media that fail to load', async ({ page, vis
   await visitor.openForm();
   await expectNoViolations(page, 'form');
 });
+
+test('a film whose first format fails plays in the second without a message', async ({
+  page,
+  expectedErrors,
+}) => {
+  expectedErrors.push(/media\/film\.webm/);
+  await page.route('**/media/film.webm', (route) => route.abort());
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Play video' }).click();
+  const source = () => page.locator('video').evaluate((film: HTMLVideoElement) => film.currentSrc);
+  await expect.poll(source).toContain('film.mp4');
+  await expect(page.getByRole('alert')).toHaveCount(0);
+});

@@ -102,7 +102,8 @@ function Player({ label, onFailure, onEnded }: PlayerProps) {
       poster={`${SITE_PATH}/media/poster-960.webp`}
       width={1280}
       height={720}
-      onError={onFailure}
+      // React also calls this if a source fails.
+      onError={({ target, currentTarget }) => target === currentTarget && onFailure()}
       onContextMenu={(event) => event.preventDefault()}
       onEnded={() => onEnded(true)}
       onSeeking={() => onEnded(false)}
