@@ -173,6 +173,16 @@ test('an unchecked code stays, to be sent again, typed over or corrected', async
   expect(bodiesOf(calls)).toMatchObject([{ code: mistyped }, { code }]);
 });
 
+test('a phone keyboard can type an unchecked code again', async ({ page, visitor }) => {
+  await visitor.startAtCode();
+  const code = await visitor.mailedCode();
+  await leaveUnchecked(visitor, code);
+  await visitor.box(1).focus();
+  // Phone keyboards insert text without naming the pressed key.
+  for (const digit of code) await page.keyboard.insertText(digit);
+  await expect(visitor.article).toBeVisible();
+});
+
 /** The route stays, because removing it while a call is pending could also hold up the next call. */
 async function neverAnswerFirst(page: Page, calls: string): Promise<void> {
   let isFirst = true;

@@ -70,10 +70,11 @@ export function CodeBoxes({ ref, headingId, introId, failure, ...props }: CodeBo
             aria-describedby={error === null ? undefined : failureId}
             value={digit}
             disabled={disabled}
-            onChange={(event) => apply({ type: 'input', box, value: event.currentTarget.value })}
+            // Not onChange, which React does not call if the same digit is typed again.
+            onInput={(event) => apply({ type: 'input', box, value: event.currentTarget.value })}
             onKeyDown={(event) => {
               if (event.ctrlKey || event.metaKey || event.altKey) return;
-              const entryEvent = eventOfKey(entry, box, event.key);
+              const entryEvent = eventOfKey(box, event.key);
               if (entryEvent === null) return;
               event.preventDefault();
               apply(entryEvent);

@@ -23,7 +23,7 @@ const after = (digits: string, event: CodeEntryEvent): string =>
 const typed = (digits: string, box: number, value: string) => after(digits, { type: 'input', box, value });
 const pasted = (digits: string, box: number, text: string) => after(digits, { type: 'paste', box, text });
 const pressed = (digits: string, box: number, key: string) => {
-  const event = eventOfKey(entryOf(digits), box, key);
+  const event = eventOfKey(box, key);
   return event && after(digits, event);
 };
 

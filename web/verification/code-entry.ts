@@ -29,12 +29,10 @@ const MOVES: Readonly<Record<string, (box: number) => number>> = {
 };
 
 /** For keys without Ctrl, Meta or Alt; null if the browser handles the key. */
-export function eventOfKey({ digits }: CodeEntry, box: number, key: string): CodeEntryEvent | null {
+export function eventOfKey(box: number, key: string): CodeEntryEvent | null {
   const move = MOVES[key];
   if (move !== undefined) return { type: 'focus', box: clamp(move(box)) };
-  if (key === 'Backspace') return { type: 'backspace', box };
-  // Typing the same digit again fires no input event, but must still move on.
-  return key.length === 1 && key === digits[box] ? { type: 'input', box, value: key } : null;
+  return key === 'Backspace' ? { type: 'backspace', box } : null;
 }
 
 export function completeCode({ digits }: CodeEntry): string | null {
