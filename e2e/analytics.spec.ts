@@ -189,6 +189,29 @@ for (const [name, tool] of Object.entries<Tool>(TOOLS)) {
   });
 }
 
+test('a visit counter receives the site or the Android app that referred a visitor', async ({
+  browser,
+  counter,
+  site,
+}) => {
+  for (const [referrer, sent] of [
+    ['https://news.example:8443/issue?reader=7', 'https://news.example:8443/'],
+    ['android-app://com.google.android.gm/', 'android-app://com.google.android.gm/'],
+  ]) {
+    counter.serve(TOOLS.plausible.script);
+    await visit(browser, async (context) => {
+      await context.addInitScript(
+        (value) => Object.defineProperty(document, 'referrer', { value }),
+        referrer,
+      );
+      await (await context.newPage()).goto(site.url);
+      await expect
+        .poll(() => counter.sent.map((body): unknown => JSON.parse(body)))
+        .toMatchObject([{ r: sent }]);
+    });
+  }
+});
+
 test('no visit counter is loaded on the 404 page or for a visitor who opted out', async ({
   browser,
   counter,

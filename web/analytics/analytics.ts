@@ -16,8 +16,9 @@ function ownUrl(): string {
 
 function referringSite(): string {
   if (document.referrer === '') return '';
-  const { host, origin } = new URL(document.referrer);
-  return host === location.host ? '' : `${origin}/`;
+  // Not `origin`, which is "null" for an Android app, such as android-app://com.google.android.gm/.
+  const { host, protocol } = new URL(document.referrer);
+  return host === location.host ? '' : `${protocol}//${host}/`;
 }
 
 function start(): void {
