@@ -73,9 +73,9 @@ function ReadingProgress() {
   const [percent, setPercent] = useState(0);
   useEffect(() => {
     const measure = () => {
-      const root = document.documentElement;
+      const { scrollHeight } = document.documentElement;
       const hasArticle = document.querySelector('article') !== null;
-      setPercent(hasArticle ? readingProgress(window.scrollY, root.scrollHeight - root.clientHeight) : 0);
+      setPercent(hasArticle ? readingProgress(window.scrollY, scrollHeight - window.innerHeight) : 0);
     };
     const resized = new ResizeObserver(measure);
     resized.observe(document.body);
