@@ -85,7 +85,7 @@ function cameByLink(): boolean {
 }
 
 function ReadingTime({ words: counted, html }: { readonly words: Counted; readonly html: string }) {
-  const minutes = readingMinutes(html);
+  const minutes = readingMinutes(html, site.language);
   return (
     <p className={styles.readingTime}>{fill(pluralForm(counted, minutes, site.language), { minutes })}</p>
   );

@@ -30,10 +30,19 @@ it('partsRead returns each quarter of the article that has been in view', () => 
 
 it('readingMinutes counts words, not tags, and is never zero', () => {
   const words = (count: number) => 'word '.repeat(count);
-  assert.equal(readingMinutes(`<p>${words(238 * 3)}</p>`), 3);
-  assert.equal(readingMinutes(`<p class="a b c">${words(238)}</p>${'<br />'.repeat(500)}`), 1);
-  assert.equal(readingMinutes('<p>Short.</p>'), 1);
-  assert.equal(readingMinutes(''), 1);
+  assert.equal(readingMinutes(`<p>${words(238 * 3)}</p>`, 'en'), 3);
+  assert.equal(readingMinutes(`<p class="a b c">${words(238)}</p>${'<br />'.repeat(500)}`, 'en'), 1);
+  assert.equal(readingMinutes('<p>Short.</p>', 'en'), 1);
+  assert.equal(readingMinutes('', 'en'), 1);
+});
+
+it('readingMinutes counts the words of languages without spaces between them', () => {
+  // "We read books."
+  for (const [language, sentence, words] of [
+    ['zh', '我们阅读书籍。', 3],
+    ['th', 'เราอ่านหนังสือ', 3],
+  ] as const)
+    assert.equal(readingMinutes(`<p>${sentence.repeat(238)}</p>`, language), words, language);
 });
 
 const place = (scrolled: number, ...headings: readonly number[]) =>

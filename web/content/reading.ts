@@ -17,7 +17,14 @@ export function partsRead(
 /** Adults reading English prose silently: Brysbaert's review of 190 studies (2019). */
 const WORDS_A_MINUTE = 238;
 
-export function readingMinutes(html: string): number {
-  const words = html.replaceAll(/<[^>]*>/g, ' ').match(/\S+/g)?.length ?? 0;
+export function readingMinutes(html: string, language: string): number {
+  const words = countWords(html.replaceAll(/<[^>]*>/g, ' '), language);
   return Math.max(1, Math.round(words / WORDS_A_MINUTE));
+}
+
+/** Chinese, Japanese and Thai have no spaces between words. Firefox before 125 has no segmenter. */
+function countWords(text: string, language: string): number {
+  if (!('Segmenter' in Intl)) return text.match(/\S+/g)?.length ?? 0;
+  const segments = new Intl.Segmenter(language, { granularity: 'word' }).segment(text);
+  return Array.from(segments).filter(({ isWordLike }) => isWordLike).length;
 }
