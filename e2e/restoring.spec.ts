@@ -147,6 +147,22 @@ test('a failed first script is reported until it loads, and then loads the secon
   await expect(alert).toBeHidden();
 });
 
+test('"try again" on a page that could not be loaded keeps the code screen', async ({
+  page,
+  visitor,
+  expectedErrors,
+}) => {
+  expectedErrors.push(/assets\/app-/);
+  await visitor.startAtCode();
+  await page.route('**/assets/app-*', (route) => route.abort());
+  await page.reload();
+  const tryAgain = page.getByRole('alert').getByRole('link', { name: 'try again' });
+  await expect(tryAgain).toBeVisible();
+  await page.unroute('**/assets/app-*');
+  await tryAgain.click();
+  await expect(page.getByText(visitor.email)).toBeVisible();
+});
+
 test('a key pressed during a reload does not start the application twice', async ({ page, visitor }) => {
   await visitor.startAtCode();
   await page.addInitScript(() => {

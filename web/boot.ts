@@ -91,7 +91,13 @@ const onIntent = (event: Event): void => {
 };
 
 const PATIENCE_MS = 10_000;
-const showFailure = () => document.getElementById('load-failure')?.removeAttribute('hidden');
+const showFailure = () => {
+  const notice = document.getElementById('load-failure');
+  if (notice === null) return;
+  notice.hidden = false;
+  // Following its link would lose the stage.
+  notice.onclick = () => (location.reload(), false);
+};
 
 async function begin(): Promise<void> {
   started = true;
@@ -121,7 +127,7 @@ async function begin(): Promise<void> {
 
 function replayInput(): void {
   for (const type of INTENTS) document.removeEventListener(type, onIntent, true);
-  if (shortcut) document.dispatchEvent(new KeyboardEvent('keydown', shortcut));
+  if (shortcut) document.dispatchEvent(shortcut);
   buttons()[pressedIndex]?.click();
   // If hydration replaced the button between press and click, the browser may not fire the click.
   if (unclicked?.isConnected === false) {

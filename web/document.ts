@@ -46,7 +46,7 @@ ${[...(page === 'home' ? [homeMeta(site, hasPicture)] : []), ...(page === '404' 
 </head>
 <body>
 <!--email_off--><div id="root">${markup}</div><!--/email_off-->
-<div id="load-failure" role="alert" hidden><p>${failure}</p></div>
+<div id="load-failure" role="alert" hidden>${failure}</div>
 </body>
 </html>
 `;

@@ -26,7 +26,7 @@ export function toggleTheme(root: HTMLElement): void {
 }
 
 export function showTheme(root: HTMLElement, theme: Theme): void {
-  root.classList.toggle('dark', theme === 'dark');
-  root.classList.toggle('light', theme === 'light');
+  root.classList.remove('dark', 'light');
+  root.classList.add(theme);
   root.querySelector('[name=theme-color]')?.setAttribute('content', PAPER[theme]);
 }
