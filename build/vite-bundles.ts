@@ -51,8 +51,8 @@ export async function bundleApp(files: string, variant: string | null): Promise<
 
 /**
  * Changes two lines of the bundles. The first file imports the second with the query that `load` gets, which Vite drops. The second
- * takes the first file's exports from the running module (`appModule`, set by web/boot.ts), not from a URL, because a retry has another URL and would start a second application
- * (web/later-stages/load-later-stages.ts).
+ * takes the first file's exports from the running module (`appModule`, set by web/boot.ts), not from a URL, because a retry has
+ * another URL and would start a second application (web/later-stages/load-later-stages.ts).
  */
 const joinFiles: Plugin = {
   name: 'join-files',

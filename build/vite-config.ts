@@ -30,8 +30,8 @@ const CLASSES = globSync('**/*.module.css', { cwd: WEB })
   });
 
 /**
- * The page contains each name twice, and random names do not compress. A name must be the same whether its file is imported as a module or as
- * text (web/styles/app-styles.ts).
+ * The page contains each name twice, and random names do not compress. A name must be the same whether its file is imported as a
+ * module or as text (web/styles/app-styles.ts).
  */
 function shortClassName(name: string, file: string): string {
   const [place = ''] = path.relative(WEB, file).split('?');

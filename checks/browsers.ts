@@ -1,5 +1,5 @@
-// Checks the built files against build/browsers.ts with MDN's data. Newer CSS needs a fallback declaration, @supports or a reason below;
-// newer APIs need a feature test or a reason.
+// Checks the built files against build/browsers.ts with MDN's data. Newer CSS needs a fallback declaration, @supports or a reason
+// below; newer APIs need a feature test or a reason.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 

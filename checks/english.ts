@@ -1,5 +1,5 @@
-// `npm run check:english`: counts turns of phrase that read like a translation, in comments, test titles, sentences and documents. A higher
-// count fails; a lower count must be written here, so it never rises again. `--show NAME` lists the places of one.
+// `npm run check:english`: counts turns of phrase that read like a translation, in comments, test titles, sentences and documents.
+// A higher count fails; a lower count must be written here, so it never rises again. `--show NAME` lists the places of one.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 

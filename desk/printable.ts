@@ -1,6 +1,6 @@
 /**
- * Replaces control characters in untrusted text, because they could move the cursor or hide text. Keeps joiners, because names and emoji
- * need them.
+ * Replaces control characters in untrusted text, because they could move the cursor or hide text. Keeps joiners, because names and
+ * emoji need them.
  */
 export const printable = (text: string): string => text.replaceAll(/[\p{C}--[\u200C\u200D]]/gv, '\uFFFD');
 

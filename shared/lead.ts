@@ -45,8 +45,8 @@ const TYPED_DOMAIN = new RegExp(`^[${IN_DOMAIN}]+$`, 'u');
 /** Tested before conversion to ASCII, which would hide a hyphen at the edge of a label. */
 const HYPHEN_AT_EDGE = /(?:^|[.\u3002\uFF0E\uFF61])-|-(?:[.\u3002\uFF0E\uFF61]|$)/;
 /**
- * E-mail addresses that SMTP accepts: RFC 5321, section 2.3.5; the last label consists of letters or is internationalised (RFC 5890,
- * section 2.3.2.1).
+ * E-mail addresses that SMTP accepts: RFC 5321, section 2.3.5; the last label consists of letters or is internationalised (RFC
+ * 5890, section 2.3.2.1).
  */
 const ASCII_ADDRESS = new RegExp(
   `^${LOCAL_PART}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\\.)+(?:[a-z]{2,}|xn--[a-z0-9-]*[a-z0-9])$`,

@@ -7,7 +7,10 @@ import subsetFont from 'subset-font';
 
 const FOLDER = path.resolve(import.meta.dirname, '..', 'node_modules', '.cache', 'fonts');
 
-/** The only font of a minimal Debian, wider than all fonts in the page's stack, and the narrowest redistributable font of that stack. */
+/**
+ * The only font of a minimal Debian, wider than all fonts in the page's stack, and the narrowest redistributable font of that
+ * stack.
+ */
 export const MACHINE_FONTS = ['DejaVu Sans', 'Roboto'] as const;
 
 const FILES = [

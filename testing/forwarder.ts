@@ -1,4 +1,5 @@
-// Forwards TCP connections to servers, like a load balancer or a managed service with one URL. It knows no protocol, so it hides no errors.
+// Forwards TCP connections to servers, like a load balancer or a managed service with one URL. It knows no protocol, so it hides no
+// errors.
 import { connect, createServer, type Socket } from 'node:net';
 
 import { listening, type Listening } from '#testing/listening.ts';

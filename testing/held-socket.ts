@@ -17,7 +17,9 @@ export type HeldPage = {
   readonly stop: () => Promise<void>;
 };
 
-/** @param options port: 0 for any; socketCount: as systemd would report it; project: another copy of the project with its campaign */
+/**
+ * @param options port: 0 for any; socketCount: as systemd would report it; project: another copy of the project with its campaign
+ */
 export async function startOnHeldSocket(
   env: Readonly<Record<string, string>>,
   folder: string,

@@ -11,7 +11,10 @@ export type PostgresFolder = {
   readonly remove: () => Promise<void>;
 };
 
-/** Stops PostgreSQL and removes the folder once its standard input closes, at the latest with the test process. SIGINT is a fast shutdown. */
+/**
+ * Stops PostgreSQL and removes the folder once its standard input closes, at the latest with the test process. SIGINT is a fast
+ * shutdown.
+ */
 const KEEPER = `
   pids=
   while read -r line; do pids=$line; done

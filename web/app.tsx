@@ -29,8 +29,8 @@ export function App({ initial, path, onReady }: AppProps) {
 }
 
 /**
- * Renders its children only in a browser: the toast region sets a style attribute, which the Content-Security-Policy forbids in prerendered
- * HTML.
+ * Renders its children only in a browser: the toast region sets a style attribute, which the Content-Security-Policy forbids in
+ * prerendered HTML.
  */
 function InBrowser({ children }: { readonly children: ReactNode }) {
   const inBrowser = useSyncExternalStore(

@@ -1,5 +1,5 @@
-// The inline script in the page's head. It sets the theme, loads the application at the first sign of intent and replays earlier input.
-// Every byte delays the first paint.
+// The inline script in the page's head. It sets the theme, loads the application at the first sign of intent and replays earlier
+// input. Every byte delays the first paint.
 import { analytics, variants } from '#campaign/site.yaml';
 import { resolveVariant, type VariantVisit } from '#web/keep-variant.ts';
 import { readTheme, showTheme, toggleTheme } from '#web/theme/theme.ts';
@@ -35,10 +35,10 @@ const CLICK_AFTER_RELEASE_MS = 50;
 
 // Which presses are repeated once the application runs:
 // - A click on a prerendered button (`pressedIndex`). The application handles it (`start`), or replayInput clicks.
-// - Hydration replaces the button between press and click, because a translation tool has rewritten the page. The browser then sends
-//   the click to another element or to none. `unclicked` is the old button, and replayInput clicks the new one at `unclickedIndex`
-//   after the release, unless a click arrives by itself.
-// - Dragged off the button, cancelled, or without a click for CLICK_WITHIN_MS: nothing.
+// - Hydration replaces the button between press and click, because a translation tool has rewritten the page. The browser then
+// sends   the click to another element or to none. `unclicked` is the old button, and replayInput clicks the new one at
+// `unclickedIndex`   after the release, unless a click arrives by itself. - Dragged off the button, cancelled, or without a click
+// for CLICK_WITHIN_MS: nothing.
 let started = false;
 /** Empty at first, because the URL without it is preloaded. */
 let query = '';
@@ -213,8 +213,8 @@ if (variants && variant && location.hash !== '#guide') {
   // Hides the page (base.css) until the other variant replaces it.
   if (visit === 'leaving') root.dataset['restoring'] = '';
 }
-// A new visit starts at the landing page, but a reload after an error page also looks like one (kept-entry.ts). `resolveVariant` has
-// already set the state of a visitor who arrived from another variant.
+// A new visit starts at the landing page, but a reload after an error page also looks like one (kept-entry.ts). `resolveVariant`
+// has already set the state of a visitor who arrived from another variant.
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
   if (!variants || visit !== 'arrived') history.replaceState(lostState(), '');
 }

@@ -23,8 +23,8 @@ export type DocumentParts = {
 };
 
 /**
- * `data-cfasync` and `email_off` stop Cloudflare from delaying the script (Rocket Loader) and from obfuscating e-mail addresses, which
- * hydration would keep.
+ * `data-cfasync` and `email_off` stop Cloudflare from delaying the script (Rocket Loader) and from obfuscating e-mail addresses,
+ * which hydration would keep.
  */
 export function renderDocument(parts: DocumentParts): string {
   const { site, words, markup, css, bootScript, appUrl, secondFileUrl, displayUrl, counterUrl } = parts;

@@ -1,4 +1,5 @@
-// Keeps the origin of a visit in sessionStorage. Imports no schemas, because the boot script of pages with variants includes this file.
+// Keeps the origin of a visit in sessionStorage. Imports no schemas, because the boot script of pages with variants includes this
+// file.
 import { readTouch } from '#shared/funnel.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 

@@ -1,5 +1,5 @@
-// Shows a browser the same variant every time: the server chooses one at random, localStorage keeps its name, and a page with another variant is
-// replaced. Part of the boot script of pages with variants.
+// Shows a browser the same variant every time: the server chooses one at random, localStorage keeps its name, and a page with
+// another variant is replaced. Part of the boot script of pages with variants.
 import { noteFirstTouch } from '#web/first-touch.ts';
 import { SITE_PATH } from '#web/site-path.ts';
 

@@ -1,5 +1,5 @@
-// Keeps a copy of the history entry's state in sessionStorage. When a reload fails, Chromium and WebKit lose the state: their error page
-// takes over the entry, and the next reload looks like a typed URL.
+// Keeps a copy of the history entry's state in sessionStorage. When a reload fails, Chromium and WebKit lose the state: their error
+// page takes over the entry, and the next reload looks like a typed URL.
 
 const KEY = 'shown-stage';
 

@@ -1,5 +1,5 @@
-// No retries, refetching or stale data (specification, section 7). Offline calls fail at once: by default, the library would send them
-// after the visitor has left.
+// No retries, refetching or stale data (specification, section 7). Offline calls fail at once: by default, the library would send
+// them after the visitor has left.
 import { QueryClient } from '@tanstack/react-query';
 
 import { fetchByKey } from '#web/api-client.ts';

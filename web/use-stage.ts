@@ -7,10 +7,15 @@ import { keepEntry } from '#web/kept-entry.ts';
 import { INITIAL_STATE, stageReducer, type Stage, type StageEvent, type StageState } from '#web/stage.ts';
 import { goTo } from '#web/ui/go-to.ts';
 
-/** The operator's links, below the page and after the article. The build checks that one such as "#questions" leads to a section. */
+/**
+ * The operator's links, below the page and after the article. The build checks that one such as "#questions" leads to a section.
+ */
 const SITE_LINKS = [...site.footerLinks, site.readOn];
 
-/** Returns the history entry's stage and stores it there; an entry without a stage becomes the landing page. The server restores code screens (verification/restoring.tsx). */
+/**
+ * Returns the history entry's stage and stores it there; an entry without a stage becomes the landing page. The server restores
+ * code screens (verification/restoring.tsx).
+ */
 export function initialStageState(): StageState {
   const entry = readEntry(history.state);
   // From now on, an entry without a stage comes from a link within the page.
@@ -27,7 +32,8 @@ export function openFormStage(): StageState {
 
 export function useStage(initial: StageState) {
   const [state, dispatch] = useReducer(stageReducer, initial);
-  // True if the visitor has been at another stage or entry. If so, the landing page restores its focus and scroll position (useReturnFocus).
+  // True if the visitor has been at another stage or entry. If so, the landing page restores its focus and scroll position
+  // (useReturnFocus).
   const moved = useRef(false);
   // For handlers of responses, which may have been created in an earlier state.
   const latest = useRef(state);
@@ -112,8 +118,8 @@ const entryOf = (state: StageState): HistoryEntry => ({
 });
 
 /**
- * Runs an update with a fade, unless the browser lacks view transitions or the visitor prefers reduced motion. Only for presses, because on
- * Back and Forward, browsers restore the scroll position themselves.
+ * Runs an update with a fade, unless the browser lacks view transitions or the visitor prefers reduced motion. Only for presses,
+ * because on Back and Forward, browsers restore the scroll position themselves.
  */
 function withTransition(update: () => void): void {
   if (

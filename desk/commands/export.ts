@@ -120,7 +120,9 @@ ${examples('export --format hubspot --since-last hubspot --out new-leads-$(date 
         );
       desk.note(`${describePeople(count, state)}${out === undefined ? '' : ` in ${out}`}.`);
 
-      /** Omits the search text, the source and the campaign: they may be personal data, and lines in the audit log are not erased. */
+      /**
+       * Omits the search text, the source and the campaign: they may be personal data, and lines in the audit log are not erased.
+       */
       function describeExport(): string {
         const { flag, news } = selection;
         const named = { format, state, flag, news, sinceLast, again };

@@ -11,9 +11,9 @@ export type SpanFigures = {
   readonly before: Steps;
 };
 /**
- * Page views, opened forms, requests for codes (once per browser and e-mail address), leads, reads of a quarter of the article. Views,
- * forms and reads are counted per day, so they are null for the previous span, which ends within a day. They are also null for a span
- * with leads from before the first view.
+ * Page views, opened forms, requests for codes (once per browser and e-mail address), leads, reads of a quarter of the article.
+ * Views, forms and reads are counted per day, so they are null for the previous span, which ends within a day. They are also null
+ * for a span with leads from before the first view.
  */
 export type Steps = {
   readonly seen: number | null;

@@ -4,8 +4,8 @@
 export type Cell = string | { readonly figure: string };
 
 /**
- * A formula starts at the beginning of a cell, or where some spreadsheets split it: after a semicolon, tab or line break. The last four
- * characters are full-width =, +, - and @.
+ * A formula starts at the beginning of a cell, or where some spreadsheets split it: after a semicolon, tab or line break. The last
+ * four characters are full-width =, +, - and @.
  */
 const FORMULA_START = String.raw`(?<=^|[;\t\r\n]"*)`;
 const FORMULA = String.raw`[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]`;

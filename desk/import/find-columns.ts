@@ -34,8 +34,8 @@ export type StatusColumn = {
   readonly index: number;
   readonly heading: string;
   /**
-   * The first three are described at {@link StatusKind}. `state`: of a subscription or a country. `other`: any other subject, where a
-   * word such as "unsubscribed" may occur.
+   * The first three are described at {@link StatusKind}. `state`: of a subscription or a country. `other`: any other subject, where
+   * a word such as "unsubscribed" may occur.
    */
   readonly kind: StatusKind | 'state' | 'other';
 };

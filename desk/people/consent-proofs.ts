@@ -54,9 +54,9 @@ type ProofDocument = {
 const MAX_ERRORS = 100;
 
 /**
- * Checks the whole chain, because the signature at its end covers each entry. Shows the entries whose sealed content names the person.
- * Errors are also shown for entries whose present row names them, because either may have been changed. Entries with a wrong hash have
- * no readable content, so they only appear as errors.
+ * Checks the whole chain, because the signature at its end covers each entry. Shows the entries whose sealed content names the
+ * person. Errors are also shown for entries whose present row names them, because either may have been changed. Entries with a
+ * wrong hash have no readable content, so they only appear as errors.
  * @throws {CommandFailure} without consents
  */
 export async function consentProofs(
@@ -178,7 +178,9 @@ ${sealSvg(hash, isValid)}
 /** Groups of eight can be compared by eye. */
 const grouped = (hash: string | null): string | undefined => hash?.match(/.{1,8}/g)?.join(' ');
 
-/** Draws a spoke for each hexadecimal digit, so that entries with different hashes look different. Only a valid proof gets a tick. */
+/**
+ * Draws a spoke for each hexadecimal digit, so that entries with different hashes look different. Only a valid proof gets a tick.
+ */
 function sealSvg(hash: string, isValid: boolean): string {
   const spokes = Array.from(hash, (digit, at) => {
     const angle = (at / hash.length) * 2 * Math.PI;

@@ -1,8 +1,8 @@
-// Judges variants by verified leads, with a test that stays valid however often its result is checked. Variants are chosen with equal
-// probability, so if two do equally well, each new lead is the toss of a fair coin. The alternative is a coin with a bias distributed as
-// Beta(10, 10). Their likelihood ratio is a martingale with mean 1 under the fair coin, so the probability that it ever reaches 1/α is at
-// most α (Ville 1939). This is the mixture test of Robbins (Annals of Mathematical Statistics 41, 1970), for counts in Lindon and Malek
-// (NeurIPS 2022). Views that a stranger adds have no effect.
+// Judges variants by verified leads, with a test that stays valid however often its result is checked. Variants are chosen with
+// equal probability, so if two do equally well, each new lead is the toss of a fair coin. The alternative is a coin with a bias
+// distributed as Beta(10, 10). Their likelihood ratio is a martingale with mean 1 under the fair coin, so the probability that it
+// ever reaches 1/α is at most α (Ville 1939). This is the mixture test of Robbins (Annals of Mathematical Statistics 41, 1970), for
+// counts in Lindon and Malek (NeurIPS 2022). Views that a stranger adds have no effect.
 
 /** Probability of a false winner. */
 const ALPHA = 0.05;

@@ -59,8 +59,8 @@ export async function compareVariants(
 }
 
 /**
- * Returns the first day of the newest variant; null if a variant was never seen. If there are views from an earlier day, or of other
- * variants on this one, the newest was added in the middle of the day, so the next day is returned.
+ * Returns the first day of the newest variant; null if a variant was never seen. If there are views from an earlier day, or of
+ * other variants on this one, the newest was added in the middle of the day, so the next day is returned.
  * @param days ascending
  */
 function firstWholeDay(days: readonly VariantDay[], variants: readonly VariantInfo[]): number | null {

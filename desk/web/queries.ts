@@ -1,5 +1,5 @@
-// Wraps the desk's endpoints in TanStack queries, cached briefly and without retries. A response that the session has ended shows the
-// sign-in page.
+// Wraps the desk's endpoints in TanStack queries, cached briefly and without retries. A response that the session has ended shows
+// the sign-in page.
 import {
   QueryCache,
   MutationCache,
@@ -157,7 +157,8 @@ export type Retryable = Pick<UseQueryResult, 'refetch'> &
   Partial<Pick<UseInfiniteQueryResult, 'isFetchNextPageError' | 'fetchNextPage'>>;
 
 /**
- * Retries the failed page, or all pages if the refresh failed. Requesting a next page that does not exist would succeed without a request.
+ * Retries the failed page, or all pages if the refresh failed. Requesting a next page that does not exist would succeed without a
+ * request.
  */
 export const retry = ({ isFetchNextPageError, fetchNextPage, refetch }: Retryable): void =>
   void (isFetchNextPageError ? fetchNextPage?.() : refetch());

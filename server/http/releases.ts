@@ -150,8 +150,8 @@ export const campaignFolderOf = ({ folder }: Pick<Release, 'folder'>): string =>
   path.join(folder, 'campaign');
 
 /**
- * Keeps owners and modes, because root may build for another user, and not every user may read the article. But the owner may write to
- * all folders, because otherwise nobody could remove the release.
+ * Keeps owners and modes, because root may build for another user, and not every user may read the article. But the owner may write
+ * to all folders, because otherwise nobody could remove the release.
  */
 export function copyCampaign(campaign: string, releaseFolder: string): void {
   const copy = campaignFolderOf({ folder: releaseFolder });

@@ -25,7 +25,10 @@ export const lanesOf = (network: string, recipient: string): Lanes => ({
   domain: domainOf(recipient).toLowerCase(),
 });
 
-/** The network of all guide mails, so they take each other's connections (connection-shares.ts), and their turns come minutes later (guide-mail.ts). Mail to operators has no lanes (null). */
+/**
+ * The network of all guide mails, so they take each other's connections (connection-shares.ts), and their turns come minutes later
+ * (guide-mail.ts). Mail to operators has no lanes (null).
+ */
 export const NETWORK_OF_GUIDES = '';
 
 export type NewMail = {
@@ -219,9 +222,9 @@ const queuedByNetwork = (db: Db, domain: string, now: number) =>
     .execute();
 
 /**
- * Counts the due mails before a new one. All guides together count as one network. If n mails of its network are due, about n + 1 of each other network go first: with 20
- * mails from A, 1 from B and none from its network, 2 are ahead. If the turns of bursts from many networks have passed, more go
- * first; only the breaker prevents such bursts.
+ * Counts the due mails before a new one. All guides together count as one network. If n mails of its network are due, about n + 1
+ * of each other network go first: with 20 mails from A, 1 from B and none from its network, 2 are ahead. If the turns of bursts
+ * from many networks have passed, more go first; only the breaker prevents such bursts.
  */
 function dueAhead(
   networks: readonly { readonly network: string | null; readonly due: number }[],

@@ -190,8 +190,8 @@ async function findRecentCode(
 }
 
 /**
- * Stores the form as a new challenge, or in the open one, which keeps the source, variant and flags of its first form. If the same form
- * is sent again, the challenge also keeps the time, IP address and browser.
+ * Stores the form as a new challenge, or in the open one, which keeps the source, variant and flags of its first form. If the same
+ * form is sent again, the challenge also keeps the time, IP address and browser.
  * @returns the ID of the challenge
  */
 async function storeForm(

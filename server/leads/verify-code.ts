@@ -123,8 +123,8 @@ type Attempt = {
       /** The newest live codes are candidates. Tells refundSharedAttempt which counts to refund. */
       readonly mayCompare: boolean;
       /**
-       * The browser's verified challenge, if it had an attempt left. It was consumed too, because the shared attempts don't limit how often
-       * the used code is compared.
+       * The browser's verified challenge, if it had an attempt left. It was consumed too, because the shared attempts don't limit
+       * how often the used code is compared.
        */
       readonly chargedChallenge: Challenge | undefined;
     }
@@ -255,8 +255,8 @@ async function completeByCode(
   // Never true here: only an erased person's codes lack a challenge, and they have no e-mail address to find them by.
   if (challengeId === null) return WRONG_CODE;
   if (!(await markCodeUsed(tx, 'codes', code.id, now))) {
-    // Without a challenge, a used code is wrong. Otherwise this browser used it before and the response was lost, or another tab used it
-    // a moment ago.
+    // Without a challenge, a used code is wrong. Otherwise this browser used it before and the response was lost, or another tab
+    // used it a moment ago.
     return browsersChallenge === undefined
       ? WRONG_CODE
       : findVerifiedLead(tx, code.email, browsersChallenge.id, budget, null);
@@ -266,8 +266,8 @@ async function completeByCode(
   const completed = await completeChallenge(tx, { id: challengeId, attemptsToRefund, suppressionKeys }, now);
   // Saves a statement: a challenge with a single code has no other to end.
   const hasNoOtherCode = completed?.codes_sent === 1 && completed.id === code.submission_id;
-  // Ends the codes of this code's challenge. If the browser's own challenge was completed, it has no code, or got one a moment ago, which
-  // would find the same lead.
+  // Ends the codes of this code's challenge. If the browser's own challenge was completed, it has no code, or got one a moment ago,
+  // which would find the same lead.
   if (code.submission_id !== null && !hasNoOtherCode)
     await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
   const codeAgeMs = now - code.created_at;

@@ -49,8 +49,8 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
     FREE_ALLOWANCE_OF_NETWORK.min,
     Math.ceil(leadsPerIpPerHour * FREE_ALLOWANCE_OF_NETWORK.share),
   );
-  // Operators behind a proxy that hides the visitors' IP addresses set the hourly limit to 0. Then each recipient counts as a network, and
-  // limitsNetworks is false. Any other limit below the allowance stops a network earlier.
+  // Operators behind a proxy that hides the visitors' IP addresses set the hourly limit to 0. Then each recipient counts as a
+  // network, and limitsNetworks is false. Any other limit below the allowance stops a network earlier.
   const limitsNetworks = unenteredPercent > 0 && freeAllowance < leadsPerIpPerHour;
   const networkOfCode = (code: MailedCode): string =>
     leadsPerIpPerHour > 0 ? customerNetworkOf(code.client_address) : code.email;
@@ -98,8 +98,8 @@ export function createBreaker({ db, config, clock, onOpened }: BreakerParts): Br
   }
 
   /**
-   * Ignores a minute if less than half of its codes remain after each network is capped (minuteShareOfANetwork). Then a few networks
-   * requested most of them, which soon reach their own limits.
+   * Ignores a minute if less than half of its codes remain after each network is capped (minuteShareOfANetwork). Then a few
+   * networks requested most of them, which soon reach their own limits.
    */
   async function areTooManyAMinute(now: number): Promise<boolean> {
     const span = { from: now - MINUTE_MS, to: now + MINUTE_MS };

@@ -112,7 +112,10 @@ function selectWriter(): Write {
   return stats.isFile() ? writeToFile : writeToDevice;
 }
 
-/** Writes synchronously, because a write to a file succeeds or fails at once. One left to a thread could end up after the last lines at exit. */
+/**
+ * Writes synchronously, because a write to a file succeeds or fails at once. One left to a thread could end up after the last lines
+ * at exit.
+ */
 const writeToFile: Write = (bytes, done) => {
   let written: number;
   try {

@@ -139,8 +139,8 @@ function announceStart(): void {
 }
 
 /**
- * Stops requests, then mail, then the database, because each needs the next. A signal may arrive while this file still waits for the
- * ports, so it uses no constant declared below.
+ * Stops requests, then mail, then the database, because each needs the next. A signal may arrive while this file still waits for
+ * the ports, so it uses no constant declared below.
  */
 function stop(signal: string): void {
   if (stopping) return;

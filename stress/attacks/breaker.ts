@@ -1,5 +1,5 @@
-// Does the breaker open during list bombs, and only then? Simulates attacks and ordinary hours. Once it is open, or a network has used
-// its share, a request for a code costs a proof of work, in short: it "pays".
+// Does the breaker open during list bombs, and only then? Simulates attacks and ordinary hours. Once it is open, or a network has
+// used its share, a request for a code costs a proof of work, in short: it "pays".
 import { v7 as uuid } from 'uuid';
 
 import { API } from '#shared/api.ts';

@@ -1,5 +1,5 @@
-// How likely is a stranger to guess a code? 10,000 IP addresses attack one e-mail address. The case counts comparisons with a live code;
-// each has a chance of one in a million.
+// How likely is a stranger to guess a code? 10,000 IP addresses attack one e-mail address. The case counts comparisons with a live
+// code; each has a chance of one in a million.
 import { findChallenge, hasCodeOfItsOwn } from '#server/codes/challenges.ts';
 import { isLive, newestCodesOf } from '#server/codes/codes.ts';
 import { deriveSecrets, unsign } from '#server/secrets/secrets.ts';

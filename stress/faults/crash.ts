@@ -1,5 +1,5 @@
-// Kills the server under load while the webhook receiver sometimes fails: every 202 must lead to a mailed code, every code to a lead, and
-// every event must arrive at least once and in order.
+// Kills the server under load while the webhook receiver sometimes fails: every 202 must lead to a mailed code, every code to a
+// lead, and every event must arrive at least once and in order.
 import { setTimeout } from 'node:timers/promises';
 
 import { Webhook } from 'standardwebhooks';

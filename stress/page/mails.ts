@@ -50,8 +50,8 @@ type Hit = { readonly points: number; readonly rule: string };
 type Score = { readonly points: number; readonly hits: readonly Hit[] };
 
 /**
- * The recipient's server adds this header, which the filter's rules about a mail's route need. It cannot contain an IP address of RFC 5737,
- * because the filter knows that those are not real.
+ * The recipient's server adds this header, which the filter's rules about a mail's route need. It cannot contain an IP address of
+ * RFC 5737, because the filter knows that those are not real.
  */
 const RECEIVED = `Received: from mail.${SENDER_DOMAIN} (mail.${SENDER_DOMAIN} [93.184.215.14])
 	by mx.recipient.example (Postfix) with ESMTPS id 4Xq1Y23z4Yz9vHf; `.replaceAll('\n', '\r\n');

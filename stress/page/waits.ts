@@ -59,7 +59,9 @@ export const waits = defineCase({ runs: 5 }, async (_, { runs }) => {
   );
 });
 
-/** With an inspector attached, V8 would parse React's file again for error positions. Visitors do not wait for these 60 to 150 ms. */
+/**
+ * With an inspector attached, V8 would parse React's file again for error positions. Visitors do not wait for these 60 to 150 ms.
+ */
 const AS_WITHOUT_INSPECTOR = '--js-flags=--no-enable-lazy-source-positions';
 
 async function inBrowser<Result>(

@@ -1,5 +1,5 @@
-// Our server runs with production's Node flags, and the floor (floor.ts) without them. Both log to files, because a pipe would load the
-// visitors' process.
+// Our server runs with production's Node flags, and the floor (floor.ts) without them. Both log to files, because a pipe would load
+// the visitors' process.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';

@@ -1,4 +1,5 @@
-// The desk with a million leads: exports compared with the database's own dump, the consent chain, screens, and visitors during an export.
+// The desk with a million leads: exports compared with the database's own dump, the consent chain, screens, and visitors during an
+// export.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';

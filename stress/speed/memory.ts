@@ -1,5 +1,5 @@
-// Start time and memory, at rest and under load. Measured from outside, because SQLite's and the sockets' memory is not in the JavaScript
-// heap.
+// Start time and memory, at rest and under load. Measured from outside, because SQLite's and the sockets' memory is not in the
+// JavaScript heap.
 import { setTimeout } from 'node:timers/promises';
 
 import { defineCase, type Trial } from '#stress/harness/cases.ts';

@@ -1,5 +1,5 @@
-// A mail server with the part of RFC 5321 that the mail library uses. Parsing whole messages, as the tests' inbox does, costs more than
-// sending them.
+// A mail server with the part of RFC 5321 that the mail library uses. Parsing whole messages, as the tests' inbox does, costs more
+// than sending them.
 import { createServer } from 'node:net';
 
 import { listening, type Listening } from '#testing/listening.ts';

@@ -1,5 +1,5 @@
-// Reports steps to the operator's visit counter (`analytics` in site.yaml). It is a separate file, fetched after the fonts, so a broken
-// counter cannot affect the page.
+// Reports steps to the operator's visit counter (`analytics` in site.yaml). It is a separate file, fetched after the fonts, so a
+// broken counter cannot affect the page.
 import { analytics, variant } from '#campaign/site.yaml';
 import { type CountedStep, readTouch } from '#shared/funnel.ts';
 import { COUNTERS } from '#web/analytics/counters.ts';

@@ -1,4 +1,5 @@
-// Parts rendered once, at build time. The browser reuses their markup, so hydration skips them and the script does not repeat their words.
+// Parts rendered once, at build time. The browser reuses their markup, so hydration skips them and the script does not repeat their
+// words.
 import type { ReactNode } from 'react';
 
 const ATTRIBUTE = 'data-static';

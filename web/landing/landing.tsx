@@ -18,7 +18,9 @@ import { DottedParts, NoBreak } from '#web/ui/no-break.tsx';
 
 type LandingStageProps = {
   readonly onCallToAction: () => void;
-  /** True if the visitor comes back from another stage. The focus then returns to the pressed call to action, or to the headline. */
+  /**
+   * True if the visitor comes back from another stage. The focus then returns to the pressed call to action, or to the headline.
+   */
   readonly hasMoved: () => boolean;
 };
 

@@ -51,8 +51,9 @@ export function useReturnFocus(
     (targetContainsButton ? target?.querySelector('button') : target)?.focus({ preventScroll: true });
     // A smooth scroll on the form may still be running.
     requestAnimationFrame(() => requestAnimationFrame(restoreScroll));
-    // A busy browser restores its own position some frames later. After this time, scrolling is the visitor's, even without a key, wheel or
-    // pointer (voice control, screen readers). The scroll event of restoreScroll itself has no effect, because nothing is left to scroll.
+    // A busy browser restores its own position some frames later. After this time, scrolling is the visitor's, even without a key,
+    // wheel or pointer (voice control, screen readers). The scroll event of restoreScroll itself has no effect, because nothing is
+    // left to scroll.
     const browserScroll = new AbortController();
     addEventListener('scroll', restoreScroll, { passive: true, signal: browserScroll.signal });
     const timer = setTimeout(() => browserScroll.abort(), BROWSER_RESTORES_WITHIN_MS);

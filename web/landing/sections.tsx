@@ -96,7 +96,9 @@ function BenefitIcon({ name }: { readonly name: string }) {
 
 type Pages = NonNullable<typeof landing.inside>;
 
-/** A phone shows only the title and loads the pictures when it is pressed. The markup contains them twice, and one copy is hidden. */
+/**
+ * A phone shows only the title and loads the pictures when it is pressed. The markup contains them twice, and one copy is hidden.
+ */
 function Inside({ title, pictures }: Pages) {
   return (
     <>
@@ -311,8 +313,8 @@ const SECTION_COMPONENTS: Readonly<Record<StaticSection, typeof Benefits>> = {
   questions: Questions,
 };
 
-// Avoids a single item in the last row. By default, landing.module.css shows points and qualities in rows of three or one, testimonials in
-// rows of two or one.
+// Avoids a single item in the last row. By default, landing.module.css shows points and qualities in rows of three or one,
+// testimonials in rows of two or one.
 
 const leavesOne = (count: number, columns: number): boolean => count > 1 && count % columns === 1;
 

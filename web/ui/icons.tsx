@@ -1,4 +1,5 @@
-// Our icons: one stroke on a grid of 24 (docs/decisions/0007). They are decorative; the control or heading next to them has the name.
+// Our icons: one stroke on a grid of 24 (docs/decisions/0007). They are decorative; the control or heading next to them has the
+// name.
 
 import type { DrawnIcon } from '#shared/campaign-schema.ts';
 

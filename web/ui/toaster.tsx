@@ -17,8 +17,8 @@ export function Toaster() {
   const restoreFocus = useFocusReturn(viewport, shown[0]?.id);
   return (
     <RadixToast.Provider
-      // Radix stops its timer while the pointer or the focus is on a toast and does not restart it when the last toast has closed, so the
-      // next one would stay forever. A new key restarts it.
+      // Radix stops its timer while the pointer or the focus is on a toast and does not restart it when the last toast has closed,
+      // so the next one would stay forever. A new key restarts it.
       key={shown[0]?.id}
       label={words.announced}
       duration={AUTO_CLOSE_MS}

@@ -1,5 +1,5 @@
-// Registers controls that have a tooltip. The second file shows it (tooltips.tsx) without rendering the control again, which would lose the
-// focus.
+// Registers controls that have a tooltip. The second file shows it (tooltips.tsx) without rendering the control again, which would
+// lose the focus.
 import { cloneElement, useEffect, useState, type ReactElement, type Ref } from 'react';
 
 import { createStore } from '#web/ui/store.ts';

@@ -1,5 +1,5 @@
-// Asks the server about a reloaded code screen, by the challenge cookie. Shows an error if the server cannot be reached, and the form if no
-// challenge is open.
+// Asks the server about a reloaded code screen, by the challenge cookie. Shows an error if the server cannot be reached, and the
+// form if no challenge is open.
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useState } from 'react';
 

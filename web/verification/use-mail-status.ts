@@ -65,8 +65,8 @@ export function useMailStatus({ id, askedAt }: Pick<Challenge, 'id' | 'askedAt'>
 const POLL_AFTER_MS = [3_000, 8_000, 20_000, 45_000, 90_000, 180_000];
 
 /**
- * Returns the first polling time after the last poll, so missed times lead to only one poll; null after the last time. All times are
- * milliseconds since 1970. Before the first poll, `lastPollAt` is `askedForCodeAt`.
+ * Returns the first polling time after the last poll, so missed times lead to only one poll; null after the last time. All times
+ * are milliseconds since 1970. Before the first poll, `lastPollAt` is `askedForCodeAt`.
  */
 export function nextPollAt(askedForCodeAt: number, lastPollAt: number): number | null {
   const after = POLL_AFTER_MS.find((ms) => askedForCodeAt + ms > lastPollAt);

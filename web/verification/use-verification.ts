@@ -94,8 +94,8 @@ function wrongCodeMessage(error: Error, { reference }: Challenge): string | unde
 }
 
 /**
- * The article can open although the code was refused: another tab has used the code, or it has expired in a browser with a session. If a
- * challenge is open, the code was wrong.
+ * The article can open although the code was refused: another tab has used the code, or it has expired in a browser with a session.
+ * If a challenge is open, the code was wrong.
  */
 async function isOpenAlready(challengeId: string): Promise<boolean> {
   try {

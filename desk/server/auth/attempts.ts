@@ -1,5 +1,5 @@
-// Counts attempts to sign in, and warns the operator about repeated wrong ones. The statements are the same for everyone, so timing does not
-// reveal who is in DESK_PEOPLE.
+// Counts attempts to sign in, and warns the operator about repeated wrong ones. The statements are the same for everyone, so timing
+// does not reveal who is in DESK_PEOPLE.
 import { logRefusedSignIn } from '#desk/audit-log/audit-log.ts';
 import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { countInSlidingWindowsUpTo, countInWindow, endWindow } from '#server/db/tables/limit-windows.ts';

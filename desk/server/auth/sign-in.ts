@@ -1,5 +1,5 @@
-// Signs in with a mailed code. Every e-mail address gets the same response after the same statements: only a value in its row depends on
-// DESK_PEOPLE and limits. Mail is queued later, so it cannot delay the response.
+// Signs in with a mailed code. Every e-mail address gets the same response after the same statements: only a value in its row
+// depends on DESK_PEOPLE and limits. Mail is queued later, so it cannot delay the response.
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 
@@ -162,8 +162,8 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
           const tooMany = await countFromNetwork(tx, 'codes', from, now);
           return tooMany ?? ({ type: 'counted', open, hasAttempts: true } as const);
         }
-        // The limit is the same as with a code, so the response does not reveal whether one exists. A new signed cookie needs another
-        // request for a code, which each network may send only so often.
+        // The limit is the same as with a code, so the response does not reveal whether one exists. A new signed cookie needs
+        // another request for a code, which each network may send only so often.
         const limit = { limit: DESK_SIGN_IN.attempts, windowMs: config.codeTtlSeconds * 1000 };
         const hasAttempts = (await countUpTo(tx, { key: `browser: ${browserId}` }, [limit], now)) === null;
         return { type: 'counted', open, hasAttempts } as const;

@@ -63,14 +63,17 @@ export const exportFile: FileEndpoint = {
 };
 
 /**
- * Ratio of pause to work. With 4 and 6, visitors on two cores with PostgreSQL kept 0.88 to 0.9 of their speed; with 9 they kept 0.96, and
- * an export took twice as long as with 4. Measured by `npm run stress:speed desk`.
+ * Ratio of pause to work. With 4 and 6, visitors on two cores with PostgreSQL kept 0.88 to 0.9 of their speed; with 9 they kept
+ * 0.96, and an export took twice as long as with 4. Measured by `npm run stress:speed desk`.
  */
 const PAUSE_RATIO = 9;
 /** Idle connections are closed after a minute. */
 const MAX_PAUSE_MS = 5_000;
 
-/** Pauses between pages to leave time for visitors. Empty pages cause no pause, because with rare matches the connection would be idle for too long. */
+/**
+ * Pauses between pages to leave time for visitors. Empty pages cause no pause, because with rare matches the connection would be
+ * idle for too long.
+ */
 async function* withPauses(
   pages: AsyncIterable<{ readonly text: string }>,
   signal: AbortSignal,
