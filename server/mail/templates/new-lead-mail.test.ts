@@ -193,7 +193,6 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test, both }) => {
       assert.match(text, /^Where the new leads came from\n\ndirect {2}2$/m);
       assert.match(text, /^Ada Lovelace, Analytical Engines\nada@example\.com\ndirect · /m);
       assert.match(html, /<table [^>]*width="67%"/);
-      assert.doesNotMatch(html, /<img|<svg|url\(/);
       assert.doesNotMatch(text + html, /never@|early@/);
       const rows = await rowsOf(server, 'digest');
       assert.deepEqual(rows.map(({ recipient }) => recipient).toSorted(), [
