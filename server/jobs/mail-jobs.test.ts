@@ -94,19 +94,18 @@ async function insertPast(
   await server.database.db.insertInto('outbox').values(rows).execute();
 }
 
-async function insertPutOff(server: ServerUnderTest, waiting: readonly string[]) {
-  await insertPast(server, { seconds: 14, sent: 7, waiting });
-  await server.database.db
+/** Makes all queued mail wait an hour for its next attempt. */
+async function putOff({ database, now }: ServerUnderTest, failed: { attempts: number; error_class: string }) {
+  await database.db
     .updateTable('outbox')
-    .set({
-      attempts: 1,
-      error_class: 'ECONNECTION',
-      due_at: server.now() + 3_600_000,
-      lease_id: null,
-      leased_until: null,
-    })
+    .set({ ...failed, due_at: now() + 3_600_000, lease_id: null, leased_until: null })
     .where('state', '=', 'queued')
     .execute();
+}
+
+async function insertPutOff(server: ServerUnderTest, waiting: readonly string[]) {
+  await insertPast(server, { seconds: 14, sent: 7, waiting });
+  await putOff(server, { attempts: 1, error_class: 'ECONNECTION' });
 }
 
 onEachEngine('mail backlog', ({ test, both }) => {
@@ -329,16 +328,7 @@ onEachEngine('mail backlog', ({ test, both }) => {
       await queueGuideMail(server.database.db, { id: uuid({ msecs: now }), leadId: uuid(), recipient, now });
     const waiting = ['198.51.100.1', '198.51.100.2', '198.51.100.3'];
     await insertPast(server, { seconds: 3_600, sent: 0, waiting });
-    await server.database.db
-      .updateTable('outbox')
-      .set({
-        attempts: 9,
-        due_at: server.now() + 3_600_000,
-        error_class: 'stalled',
-        lease_id: null,
-        leased_until: null,
-      })
-      .execute();
+    await putOff(server, { attempts: 9, error_class: 'stalled' });
     assert.equal((await askFrom(server, '203.0.113.1', 'honest@example.com')).statusCode, 202);
   });
 
