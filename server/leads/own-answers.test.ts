@@ -5,9 +5,10 @@ import { it } from 'node:test';
 
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { answersByLabel } from '#shared/own-fields.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { desk } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { EMAIL, enterNewest, requestCode } from '#testing/lead-calls.ts';
+import { EMAIL, enterNewest } from '#testing/lead-calls.ts';
 import {
   createVisitor,
   filledForm,
@@ -116,8 +117,7 @@ it('imported answers are kept by a lead whose form has no questions any more', (
       await desk(server.service, ['import', file, '--consent-source', 'A previous tool']);
     });
     await withServer({ engine: 'sqlite', env }, async (server) => {
-      await requestCode(server, createVisitor(server));
-      await enterNewest(server, createVisitor(server));
+      await becomeLead(server, EMAIL);
       const [lead] = await storedIn(server, 'leads');
       assert.deepEqual(answersByLabel(lead ?? null), { 'Job title': 'Lady' });
     });
@@ -126,16 +126,10 @@ it('imported answers are kept by a lead whose form has no questions any more', (
 it('answers stay readable under their former label after the questions change', () =>
   inFolder(async (folder) => {
     const env = { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` };
-    await withServer({ engine: 'sqlite', env, campaign: { 'form.yaml': FORM } }, async (server) => {
-      const visitor = createVisitor(server);
-      const answers = {
-        job_title: 'Countess',
-        phone: '+44 20 7946 0018',
-        topics: ['Prompts', 'Personas'],
-      };
-      assert.equal((await askWith(visitor, answers)).statusCode, 202);
-      await enterNewest(server, visitor, 1);
-    });
+    const given = { job_title: 'Countess', phone: '+44 20 7946 0018', topics: ['Prompts', 'Personas'] };
+    await withServer({ engine: 'sqlite', env, campaign: { 'form.yaml': FORM } }, (server) =>
+      becomeLead(server, EMAIL, 1, { form: { answers: given } }),
+    );
 
     await withServer({ engine: 'sqlite', env, campaign: { 'form.yaml': LATER } }, async (server) => {
       const run = async (...args: readonly string[]) => (await desk(server.service, args)).out;
@@ -149,10 +143,8 @@ it('answers stay readable under their former label after the questions change', 
       );
 
       await server.advance(3_600);
-      const visitor = createVisitor(server);
       const answers = { job_title: '', topics: ['Deliverability'], team: 'Small' };
-      assert.equal((await askWith(visitor, answers)).statusCode, 202);
-      await enterNewest(server, visitor, 1);
+      await becomeLead(server, EMAIL, 1, { form: { answers } });
       const [, again = ''] = (await run('export')).split('\r\n');
       assert.ok(again.endsWith(',,Deliverability,Small,Phone: +44 20 7946 0018'), again);
     });
