@@ -59,64 +59,76 @@ describe('mail account checks', () => {
   const trusted = new URLSearchParams({ 'tls.servername': 'localhost', 'tls.ca': TEST_CERTIFICATE });
   const refused = /^problem: The mail server 0\.0\.0\.0 offers no trusted TLS connection/;
 
-  for (const [title, options, address, ...sentences] of [
+  for (const [title, options, url, ...sentences] of [
     [
       'the doctor accepts an unencrypted login to a local mail server',
       CLEAR,
-      'user:right@127.0.0.1:PORT',
+      'smtp://user:right@127.0.0.1:PORT',
       /^note: The connection to 127\.0\.0\.1 is not encrypted, but it stays on this machine\.$/,
       /^ok: 127\.0\.0\.1 accepts the login in SMTP_URL\. To test whether it accepts mail from MAIL_FROM, run doctor --send ADDRESS\.$/,
     ],
     [
       'the doctor warns about an unencrypted login to another machine',
       CLEAR,
-      'user:right@0.0.0.0:PORT?requireTLS=false',
+      'smtp://user:right@0.0.0.0:PORT?requireTLS=false',
       /^warning: The connection to 0\.0\.0\.0 is not encrypted, so user, password/,
       /^ok: /,
     ],
     [
       'the doctor only greets the mail server if SMTP_URL has no login',
       CLEAR,
-      '127.0.0.1:PORT',
+      'smtp://127.0.0.1:PORT',
       /^note: /,
       /^note: 127\.0\.0\.1 responds\. No login was tried because SMTP_URL has no user/,
     ],
     [
       'the doctor reports a refused login without quoting the mail server',
       CLEAR,
-      'user:wrong@127.0.0.1:PORT',
+      'smtp://user:wrong@127.0.0.1:PORT',
       /^problem: The mail server 127\.0\.0\.1 refused the login \(535\)\. Check user, password and port/,
     ],
     [
       'the doctor reports a mail server without STARTTLS',
       CLEAR,
-      'user:right@0.0.0.0:PORT',
+      'smtp://user:right@0.0.0.0:PORT',
       /^problem: The mail server 0\.0\.0\.0 offers no trusted TLS connection \(ETLS\)/,
     ],
     [
       'the doctor reports a mail server with an untrusted certificate',
       TLS,
-      'user:right@0.0.0.0:PORT',
+      'smtp://user:right@0.0.0.0:PORT',
       refused,
     ],
     [
       'the doctor warns if SMTP_URL allows any certificate',
       TLS,
-      'user:right@0.0.0.0:PORT?tls.rejectUnauthorized=false',
+      'smtp://user:right@0.0.0.0:PORT?tls.rejectUnauthorized=false',
       /^warning: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), but the certificate/,
       /^ok: /,
     ],
     [
       'the doctor accepts a mail server with a trusted certificate',
       TLS,
-      `user:right@0.0.0.0:PORT?${trusted}`,
+      `smtp://user:right@0.0.0.0:PORT?${trusted}`,
       /^ok: The connection to 0\.0\.0\.0 is encrypted \(TLSv1\.3\), and its certificate is trusted\.$/,
       /^ok: /,
+    ],
+    [
+      'the doctor says when a mail server expects smtp:// instead of smtps://',
+      CLEAR,
+      'smtps://127.0.0.1:PORT',
+      /^problem: .+ does not use TLS from the start\. Write smtp:\/\/ instead/,
+    ],
+    [
+      'the doctor says when a mail server expects smtps:// instead of smtp://',
+      { ...TLS, secure: true },
+      'smtp://user:right@127.0.0.1:PORT?greetingTimeout=500',
+      /^problem: .+ sent no greeting\. If it uses TLS from the start .+ smtps:\/\//,
     ],
   ] as const)
     it(title, () =>
       withMailServer(options, async (port) => {
-        const found = await states(`smtp://${address.replace('PORT', String(port))}`);
+        const found = await states(url.replace('PORT', String(port)));
         assert.equal(found.length, sentences.length, found.join('\n'));
         for (const [at, sentence] of sentences.entries()) assert.match(found[at]!, sentence);
       }),
@@ -129,21 +141,6 @@ describe('mail account checks', () => {
     const [hungUp] = await states(`smtp://127.0.0.1:${rude.port}`);
     assert.match(hungUp ?? '', /^problem: The mail server 127\.0\.0\.1:\d+ cannot be reached \(E[A-Z]+\)/);
   });
-
-  it('the doctor says when a mail server expects smtp:// instead of smtps://', () =>
-    withMailServer(CLEAR, async (port) => {
-      const [found] = await states(`smtps://127.0.0.1:${port}`);
-      assert.match(found ?? '', /^problem: .+ does not use TLS from the start\. Write smtp:\/\/ instead/);
-    }));
-
-  it('the doctor says when a mail server expects smtps:// instead of smtp://', () =>
-    withMailServer({ ...TLS, secure: true }, async (port) => {
-      const [found] = await states(`smtp://user:right@127.0.0.1:${port}?greetingTimeout=500`);
-      assert.match(
-        found ?? '',
-        /^problem: .+ sent no greeting\. If it uses TLS from the start .+ smtps:\/\//,
-      );
-    }));
 });
 
 describe('sample mail', () => {

@@ -150,16 +150,14 @@ describe('SPF checks', () => {
       assert.deepEqual([state, publish?.value], ['warning', 'v=spf1 ip4:192.0.2.1 ~all']);
     });
 
-  it('the doctor suggests merging two SPF records into one', async () => {
-    const found = await spf(of('v=spf1 include:one.test mx -all', 'v=spf1 ip4:192.0.2.1 mx ~all'));
-    assert.equal(found.state, 'problem');
-    assert.equal(found.publish?.value, 'v=spf1 include:one.test mx ip4:192.0.2.1 ~all');
-  });
-
-  it('the doctor merges an SPF record that redirects without losing its senders', async () => {
-    const found = await spf(of('v=spf1 redirect=one.test', 'v=spf1 ip4:192.0.2.1 ~all'));
-    assert.equal(found.publish?.value, 'v=spf1 include:one.test ip4:192.0.2.1 ~all');
-  });
+  for (const [first, merged] of [
+    ['include:one.test mx -all', 'include:one.test mx ip4:192.0.2.1 ~all'],
+    ['redirect=one.test', 'include:one.test ip4:192.0.2.1 mx ~all'],
+  ] as const)
+    it(`the doctor suggests merging the SPF record "${first}" with another one`, async () => {
+      const { state, publish } = await spf(of(`v=spf1 ${first}`, 'v=spf1 ip4:192.0.2.1 mx ~all'));
+      assert.deepEqual([state, publish?.value], ['problem', `v=spf1 ${merged}`]);
+    });
 
   it('the doctor does not follow an endless chain of SPF includes', async () => {
     const zone: Record<string, NameRecords> = { ...of('v=spf1 include:n0.test -all') };
