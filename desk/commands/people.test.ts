@@ -32,51 +32,48 @@ async function timelineOf(server: ServerUnderTest, email: string): Promise<reado
 }
 
 onEachEngine('desk commands about a person', ({ test, both, engine }) => {
-  both(
-    "a person's timeline contains every event from the first request to the last export",
-    async (server) => {
-      const { visitor } = await enterWrongCodeFirst(server);
-      await server.advance(60);
-      await visitor.get('/api/article');
-      await server.advance(60);
-      await visitor.get('/api/article');
-      const corrected = await desk(server.service, ['correct', EMAIL, '--company', ' Engines & Co ']);
-      assert.match(corrected.out, /Analytical Engines → Ada Lovelace, Engines & Co$/m);
-      const short = desk(server.service, ['correct', EMAIL, '--name', 'A']);
-      await refused(short, 'Name must be at least 2 characters', 2);
-      const eve = () => desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Adams']);
-      await refused(eve(), /^No data is stored about eve@example\.com\./);
-      await createVisitor(server).post('/api/leads', filledForm({ email: 'eve@example.com' }));
-      await refused(eve(), /^eve@example\.com has not entered a code, so there is no lead to correct\./);
-      await server.advance(60);
-      await desk(server.service, ['export', '--since-last', 'crm']);
+  both("a person's timeline contains every event from the first request to an export", async (server) => {
+    const { visitor } = await enterWrongCodeFirst(server);
+    await server.advance(60);
+    await visitor.get('/api/article');
+    await server.advance(60);
+    await visitor.get('/api/article');
+    const corrected = await desk(server.service, ['correct', EMAIL, '--company', ' Engines & Co ']);
+    assert.match(corrected.out, /Analytical Engines → Ada Lovelace, Engines & Co$/m);
+    const short = desk(server.service, ['correct', EMAIL, '--name', 'A']);
+    await refused(short, 'Name must be at least 2 characters', 2);
+    const eve = () => desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Adams']);
+    await refused(eve(), /^No data is stored about eve@example\.com\./);
+    await createVisitor(server).post('/api/leads', filledForm({ email: 'eve@example.com' }));
+    await refused(eve(), /^eve@example\.com has not entered a code, so there is no lead to correct\./);
+    await server.advance(60);
+    await desk(server.service, ['export', '--since-last', 'crm']);
 
-      const timeline = await timelineOf(server, ' ADA@Example.com');
-      assert.deepEqual(
-        timeline.map(({ what }) => what),
-        [
-          'asked for a code',
-          'mail sent',
-          'had entered wrong codes',
-          'entered the code',
-          'became a lead',
-          'agreed to receive emails and proved their address',
-          'read the article for the first time',
-          'was corrected by the operator',
-          'was exported',
-        ],
-      );
-      const detail = (what: string) => timeline.find((entry) => entry.what === what)?.details;
-      assert.match(detail('mail sent')?.['the mail server said'] ?? '', /^250 /);
-      assert.equal(detail('had entered wrong codes')?.['how often'], '1');
-      assert.equal(detail('asked for a code')?.['from'], '198.51.100.7');
-      assert.deepEqual(detail('was corrected by the operator'), {
-        company: 'Analytical Engines → Engines & Co',
-      });
-      assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
-      assert.doesNotMatch(JSON.stringify(timeline), new RegExp(codeIn(server.inbox.mails[0]!)));
-    },
-  );
+    const timeline = await timelineOf(server, ' ADA@Example.com');
+    assert.deepEqual(
+      timeline.map(({ what }) => what),
+      [
+        'asked for a code',
+        'mail sent',
+        'had entered wrong codes',
+        'entered the code',
+        'became a lead',
+        'agreed to receive emails and proved their address',
+        'read the article for the first time',
+        'was corrected by the operator',
+        'was exported',
+      ],
+    );
+    const detail = (what: string) => timeline.find((entry) => entry.what === what)?.details;
+    assert.match(detail('mail sent')?.['the mail server said'] ?? '', /^250 /);
+    assert.equal(detail('had entered wrong codes')?.['how often'], '1');
+    assert.equal(detail('asked for a code')?.['from'], '198.51.100.7');
+    assert.deepEqual(detail('was corrected by the operator'), {
+      company: 'Analytical Engines → Engines & Co',
+    });
+    assert.match((await desk(server.service, ['show', EMAIL])).out, /\d{2}:\d{2}  became a lead\n/);
+    assert.doesNotMatch(JSON.stringify(timeline), new RegExp(codeIn(server.inbox.mails[0]!)));
+  });
 
   test("wrong codes are in a person's timeline before the code expires, but not in the future", async (server) => {
     const visitor = createVisitor(server);

@@ -48,39 +48,36 @@ it('housekeeping that is cut off by a stop logs no failure', () =>
   }));
 
 onEachEngine('housekeeping', ({ test, both, engine }) => {
-  both(
-    'housekeeping deletes a bounced e-mail address without other data but keeps its suppression',
-    async (server) => {
-      const { db } = server.database;
-      const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
-      const note = (email: string, reason: 'bounced' | 'complained' | 'by-hand') =>
-        suppress(db, { keys: keysOf(email), reason, email, note: `said of ${email}`, now: server.now() });
-      await atDaysAgo(server, 31, async () => {
-        await sendForm(server, 'old@example.com');
-        for (const reason of ['bounced', 'complained'] as const) await note('old@example.com', reason);
-        await note('hand@example.com', 'by-hand');
-        await becomeLead(server, 'lead@example.com');
-        await note('lead@example.com', 'bounced');
-      });
-      await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
-      const { reports, runHousekeeping } = housekeeperOf(server);
-      await runHousekeeping();
-      const rows = await db.selectFrom('suppressions').select(['email', 'note']).execute();
-      const left = rows.map(({ email, note: kept }) => `${email ?? '-'}: ${kept ?? '-'}`).toSorted();
-      assert.deepEqual(left, [
-        '-: -',
-        '-: -',
-        'hand@example.com: said of hand@example.com',
-        'lead@example.com: said of lead@example.com',
-        'young@example.com: said of young@example.com',
-      ]);
-      assert.equal(reports[0]?.suppressions, 2);
-      assert.equal(
-        (await suppressionsOf(db, { keys: keysOf('old@example.com'), email: 'old@example.com' })).length,
-        2,
-      );
-    },
-  );
+  both('housekeeping deletes a bounced e-mail address but keeps its suppression', async (server) => {
+    const { db } = server.database;
+    const keysOf = (email: string) => pseudonymsOf(server.service.secrets, email);
+    const note = (email: string, reason: 'bounced' | 'complained' | 'by-hand') =>
+      suppress(db, { keys: keysOf(email), reason, email, note: `said of ${email}`, now: server.now() });
+    await atDaysAgo(server, 31, async () => {
+      await sendForm(server, 'old@example.com');
+      for (const reason of ['bounced', 'complained'] as const) await note('old@example.com', reason);
+      await note('hand@example.com', 'by-hand');
+      await becomeLead(server, 'lead@example.com');
+      await note('lead@example.com', 'bounced');
+    });
+    await atDaysAgo(server, 29, async () => void (await note('young@example.com', 'bounced')));
+    const { reports, runHousekeeping } = housekeeperOf(server);
+    await runHousekeeping();
+    const rows = await db.selectFrom('suppressions').select(['email', 'note']).execute();
+    const left = rows.map(({ email, note: kept }) => `${email ?? '-'}: ${kept ?? '-'}`).toSorted();
+    assert.deepEqual(left, [
+      '-: -',
+      '-: -',
+      'hand@example.com: said of hand@example.com',
+      'lead@example.com: said of lead@example.com',
+      'young@example.com: said of young@example.com',
+    ]);
+    assert.equal(reports[0]?.suppressions, 2);
+    assert.equal(
+      (await suppressionsOf(db, { keys: keysOf('old@example.com'), email: 'old@example.com' })).length,
+      2,
+    );
+  });
 
   both('housekeeping deletes unverified data after 30 days and keeps leads and receipts', async (server) => {
     await atDaysAgo(server, 31, async () => {
@@ -176,20 +173,17 @@ onEachEngine('housekeeping', ({ test, both, engine }) => {
     },
   );
 
-  both(
-    'housekeeping keeps a limit that begins again while its last window is being deleted',
-    async (server) => {
-      const { db } = server.database;
-      const now = server.now();
-      await countInWindow(db, 'asks', 1_000, now - 2_000);
-      const deleting = await db.transaction().execute(async (tx) => {
-        await countInWindow(tx, 'asks', 1_000, now);
-        const deleted = deleteExpired(db, 'limit_windows', { before: now, limit: 10 });
-        if (engine === 'postgres') await until(async () => (await countWaitingStatements(db)) === 1);
-        return { deleted };
-      });
-      await deleting.deleted;
-      assert.equal((await readWindow(db, 'asks', now)).count, 1);
-    },
-  );
+  both('housekeeping keeps a limit that begins again while its window is being deleted', async (server) => {
+    const { db } = server.database;
+    const now = server.now();
+    await countInWindow(db, 'asks', 1_000, now - 2_000);
+    const deleting = await db.transaction().execute(async (tx) => {
+      await countInWindow(tx, 'asks', 1_000, now);
+      const deleted = deleteExpired(db, 'limit_windows', { before: now, limit: 10 });
+      if (engine === 'postgres') await until(async () => (await countWaitingStatements(db)) === 1);
+      return { deleted };
+    });
+    await deleting.deleted;
+    assert.equal((await readWindow(db, 'asks', now)).count, 1);
+  });
 });

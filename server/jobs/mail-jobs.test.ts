@@ -157,31 +157,27 @@ onEachEngine('mail backlog', ({ test, both }) => {
     assert.ok(order.indexOf('burst-12@12.example') < order.indexOf('burst-18@18.example'), story);
   });
 
-  both(
-    'a form gets 503 with a waiting time if its code would be mailed too late',
-    MINUTE_CODES,
-    async (server) => {
-      // The server sends five mails a second, and a code may wait for fifteen seconds.
-      const networks = Array.from({ length: 80 }, (_, index) => `198.51.100.${index}`);
-      await insertPast(server, { seconds: 10, sent: 50, waiting: networks.slice(0, 70) });
-      assert.equal((await askFrom(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
-      assert.equal((await health(server)).statusCode, 200);
-      await server.inbox.waitForMail('in-time@example.com');
+  both('a form gets 503 and a waiting time if its code would be too late', MINUTE_CODES, async (server) => {
+    // The server sends five mails a second, and a code may wait for fifteen seconds.
+    const networks = Array.from({ length: 80 }, (_, index) => `198.51.100.${index}`);
+    await insertPast(server, { seconds: 10, sent: 50, waiting: networks.slice(0, 70) });
+    assert.equal((await askFrom(server, '203.0.113.1', 'in-time@example.com')).statusCode, 202);
+    assert.equal((await health(server)).statusCode, 200);
+    await server.inbox.waitForMail('in-time@example.com');
 
-      await insertPast(server, { seconds: 10, sent: 0, waiting: networks.slice(70) });
-      const refused = await askFrom(server, '203.0.113.2', 'late@example.com');
-      assert.deepEqual(refusalOf(refused), [503, 'mail-backlog']);
-      assert.match(refused.body, /^We cannot send codes fast enough .* Please send the form again in \d+ /);
-      const retryAfter = Number(refused.headers['retry-after']);
-      assert.ok(retryAfter >= 1 && retryAfter < 60, String(retryAfter));
-      assert.equal(await server.countRows('submissions'), 1, 'nothing of it is stored');
-      assert.equal(await server.countRows('codes'), 1);
-      assert.deepEqual(await health(server), {
-        statusCode: 503,
-        body: 'Mail is being sent more slowly than forms arrive, so forms are refused until the queue is shorter.',
-      });
-    },
-  );
+    await insertPast(server, { seconds: 10, sent: 0, waiting: networks.slice(70) });
+    const refused = await askFrom(server, '203.0.113.2', 'late@example.com');
+    assert.deepEqual(refusalOf(refused), [503, 'mail-backlog']);
+    assert.match(refused.body, /^We cannot send codes fast enough .* Please send the form again in \d+ /);
+    const retryAfter = Number(refused.headers['retry-after']);
+    assert.ok(retryAfter >= 1 && retryAfter < 60, String(retryAfter));
+    assert.equal(await server.countRows('submissions'), 1, 'nothing of it is stored');
+    assert.equal(await server.countRows('codes'), 1);
+    assert.deepEqual(await health(server), {
+      statusCode: 503,
+      body: 'Mail is being sent more slowly than forms arrive, so forms are refused until the queue is shorter.',
+    });
+  });
 
   test('a mail backlog caused by one network refuses only that network', MINUTE_CODES, async (server) => {
     const waiting = Array.from({ length: 400 }, () => '198.51.100.1');
@@ -193,7 +189,7 @@ onEachEngine('mail backlog', ({ test, both }) => {
   });
 
   test(
-    "a growing mail backlog is counted even while the mail server's pace is unknown",
+    'a growing mail backlog counts while the pace of the mail server is unknown',
     MINUTE_CODES,
     async (server) => {
       const statuses: number[] = [];
@@ -227,43 +223,40 @@ onEachEngine('mail backlog', ({ test, both }) => {
     },
   );
 
-  both(
-    'a short outage of the mail server is reported, and a long one closes the form until mail is sent',
-    async (server) => {
-      const { port } = server.inbox;
-      await server.inbox.close();
-      assert.equal((await askFrom(server, '198.51.100.1', 'first@example.com')).statusCode, 202);
-      await until(() => server.mailEvents.length > 0);
-      assert.equal((await health(server)).statusCode, 200, 'a first failure is not an alarm');
-      await server.advance(149);
-      assert.deepEqual(await health(server), {
-        statusCode: 503,
-        body: 'No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.',
-      });
-      const { body: metrics } = await server.metrics.render();
-      assert.match(metrics, /^lead_page_outbox_depth 1$/m);
-      assert.match(metrics, /^lead_page_outbox_age_seconds 149$/m);
-      assert.match(metrics, /^lead_page_smtp_errors_total\{class="ESOCKET"\} [1-9]/m);
-      assert.equal((await askFrom(server, '198.51.100.2', 'second@example.com')).statusCode, 202);
-      await server.advance(1);
-      const refused = await askFrom(server, '198.51.100.3', 'third@example.com');
-      assert.deepEqual(refusalOf(refused), [503, 'mail-backlog']);
-      assert.equal(refused.headers['retry-after'], '60');
-      assert.equal((await health(server)).statusCode, 503);
+  both('a short outage of the mail server is reported, and a long one closes the form', async (server) => {
+    const { port } = server.inbox;
+    await server.inbox.close();
+    assert.equal((await askFrom(server, '198.51.100.1', 'first@example.com')).statusCode, 202);
+    await until(() => server.mailEvents.length > 0);
+    assert.equal((await health(server)).statusCode, 200, 'a first failure is not an alarm');
+    await server.advance(149);
+    assert.deepEqual(await health(server), {
+      statusCode: 503,
+      body: 'No mail has been sent for more than two minutes. Check SMTP_URL and your mail account.',
+    });
+    const { body: metrics } = await server.metrics.render();
+    assert.match(metrics, /^lead_page_outbox_depth 1$/m);
+    assert.match(metrics, /^lead_page_outbox_age_seconds 149$/m);
+    assert.match(metrics, /^lead_page_smtp_errors_total\{class="ESOCKET"\} [1-9]/m);
+    assert.equal((await askFrom(server, '198.51.100.2', 'second@example.com')).statusCode, 202);
+    await server.advance(1);
+    const refused = await askFrom(server, '198.51.100.3', 'third@example.com');
+    assert.deepEqual(refusalOf(refused), [503, 'mail-backlog']);
+    assert.equal(refused.headers['retry-after'], '60');
+    assert.equal((await health(server)).statusCode, 503);
 
-      const wellAgain = await startInbox({}, port);
-      await server.advance(60);
-      server.wakeWorker();
-      await wellAgain.waitForMail('first@example.com');
-      await wellAgain.waitForMail('second@example.com');
-      await server.advance(0);
-      assert.equal((await askFrom(server, '198.51.100.3', 'third@example.com')).statusCode, 202);
-      await wellAgain.waitForMail('third@example.com');
-      assert.deepEqual((await health(server)).statusCode, 200);
-      await server.advance(0);
-      await wellAgain.close();
-    },
-  );
+    const wellAgain = await startInbox({}, port);
+    await server.advance(60);
+    server.wakeWorker();
+    await wellAgain.waitForMail('first@example.com');
+    await wellAgain.waitForMail('second@example.com');
+    await server.advance(0);
+    assert.equal((await askFrom(server, '198.51.100.3', 'third@example.com')).statusCode, 202);
+    await wellAgain.waitForMail('third@example.com');
+    assert.deepEqual((await health(server)).statusCode, 200);
+    await server.advance(0);
+    await wellAgain.close();
+  });
 
   test('mail refused for everybody is retried and makes the health check fail', UNLIMITED, async (server) => {
     const replyWith = (code: number, words: string) =>

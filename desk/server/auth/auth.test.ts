@@ -63,56 +63,53 @@ deskOnEachEngine('desk sign-in', ({ test, both }) => {
     await server.inbox.waitForMail(ADA, 1, 60_000);
   });
 
-  both(
-    'a desk session ends on sign-out, after twelve hours and when its user is removed',
-    async (app, server) => {
-      const desk = server.config.desk!;
-      const [ada, second, bob] = [createDeskBrowser(app), createDeskBrowser(app), createDeskBrowser(app)];
-      await signInAtDesk(server, ada, ADA);
-      await server.advance(120);
-      await signInAtDesk(server, second, ADA, 2);
-      await signInAtDesk(server, bob, BOB);
-      const { sessions: listed } = (await ada.get('/api/sessions')).json<OutputOf<typeof sessions>>();
-      assert.deepEqual(
-        listed.map(({ isThis }) => isThis),
-        [false, true],
-      );
-      const foreign = await bob.post('/api/sessions/end', { id: listed[0]!.id });
-      assert.equal(foreign.statusCode, 404, 'not that of another person');
-      assert.equal((await second.get('/api/me')).statusCode, 200);
-      assert.equal((await ada.post('/api/sessions/end', { id: listed[0]!.id })).statusCode, 200);
-      assert.equal((await second.get('/api/me')).statusCode, 401);
+  both('a desk session ends on sign-out, after twelve hours or without its user', async (app, server) => {
+    const desk = server.config.desk!;
+    const [ada, second, bob] = [createDeskBrowser(app), createDeskBrowser(app), createDeskBrowser(app)];
+    await signInAtDesk(server, ada, ADA);
+    await server.advance(120);
+    await signInAtDesk(server, second, ADA, 2);
+    await signInAtDesk(server, bob, BOB);
+    const { sessions: listed } = (await ada.get('/api/sessions')).json<OutputOf<typeof sessions>>();
+    assert.deepEqual(
+      listed.map(({ isThis }) => isThis),
+      [false, true],
+    );
+    const foreign = await bob.post('/api/sessions/end', { id: listed[0]!.id });
+    assert.equal(foreign.statusCode, 404, 'not that of another person');
+    assert.equal((await second.get('/api/me')).statusCode, 200);
+    assert.equal((await ada.post('/api/sessions/end', { id: listed[0]!.id })).statusCode, 200);
+    assert.equal((await second.get('/api/me')).statusCode, 401);
 
-      const token = ada.cookies.get('__Host-desk')!;
-      assert.equal((await ada.post('/api/sign-out')).statusCode, 200);
-      assert.equal(ada.cookies.has('__Host-desk'), false);
-      const again = await ada.get('/api/me', { cookies: { '__Host-desk': token } });
-      assert.equal(again.statusCode, 401, 'the token is worth nothing');
+    const token = ada.cookies.get('__Host-desk')!;
+    assert.equal((await ada.post('/api/sign-out')).statusCode, 200);
+    assert.equal(ada.cookies.has('__Host-desk'), false);
+    const again = await ada.get('/api/me', { cookies: { '__Host-desk': token } });
+    assert.equal(again.statusCode, 401, 'the token is worth nothing');
 
-      await withDesk(
-        server,
-        async (without) => {
-          const taken = createDeskBrowser(without);
-          const bobs = { '__Host-desk': bob.cookies.get('__Host-desk')! };
-          assert.equal((await taken.get('/api/me', { cookies: bobs })).statusCode, 401);
-        },
-        { access: { kind: 'people', ...desk, people: new Map([[ADA, desk.people.get(ADA)!]]) } },
-      );
-      assert.equal((await bob.get('/api/me')).statusCode, 401, 'also when he is put back');
-      await signInAtDesk(server, bob, BOB, 2);
-      await server.advance(12 * 3_600);
-      assert.equal((await bob.get('/api/me')).statusCode, 401);
-      await signInAtDesk(server, bob, BOB, 3);
-      const { notes } = await commandOfDesk(server.service, ['sign-out', BOB]);
-      assert.match(notes, /^1 session of bob@example\.com was ended\./);
-      assert.equal((await bob.get('/api/me')).statusCode, 401, 'ended by a command');
-      const { out } = await commandOfDesk(server.service, ['log', '--json']);
-      const { who, action, about } = (JSON.parse(out) as LogEntry[]).at(-1)!;
-      assert.deepEqual([who, action, about], ['command line', 'signed-out', BOB]);
-      assert.match(
-        (await commandOfDesk(server.service, ['sign-out', BOB])).notes,
-        /^bob@example\.com has no session\./,
-      );
-    },
-  );
+    await withDesk(
+      server,
+      async (without) => {
+        const taken = createDeskBrowser(without);
+        const bobs = { '__Host-desk': bob.cookies.get('__Host-desk')! };
+        assert.equal((await taken.get('/api/me', { cookies: bobs })).statusCode, 401);
+      },
+      { access: { kind: 'people', ...desk, people: new Map([[ADA, desk.people.get(ADA)!]]) } },
+    );
+    assert.equal((await bob.get('/api/me')).statusCode, 401, 'also when he is put back');
+    await signInAtDesk(server, bob, BOB, 2);
+    await server.advance(12 * 3_600);
+    assert.equal((await bob.get('/api/me')).statusCode, 401);
+    await signInAtDesk(server, bob, BOB, 3);
+    const { notes } = await commandOfDesk(server.service, ['sign-out', BOB]);
+    assert.match(notes, /^1 session of bob@example\.com was ended\./);
+    assert.equal((await bob.get('/api/me')).statusCode, 401, 'ended by a command');
+    const { out } = await commandOfDesk(server.service, ['log', '--json']);
+    const { who, action, about } = (JSON.parse(out) as LogEntry[]).at(-1)!;
+    assert.deepEqual([who, action, about], ['command line', 'signed-out', BOB]);
+    assert.match(
+      (await commandOfDesk(server.service, ['sign-out', BOB])).notes,
+      /^bob@example\.com has no session\./,
+    );
+  });
 });
