@@ -191,95 +191,93 @@ describe('moving all data', () => {
     }));
 });
 
-describe('desk commands', () => {
-  it('a desk command ends without an error if its reader closes the pipe', () =>
-    withPeople(3, async (folder) => {
-      const child = start(folder, settings, ['export', '--state', 'imported']);
-      child.stdout.destroy();
-      const notes = text(child.stderr);
-      const [code] = (await once(child, 'exit')) as [number];
-      assert.equal(code, 0, await notes);
-    }));
+it('a desk command ends without an error if its reader closes the pipe', () =>
+  withPeople(3, async (folder) => {
+    const child = start(folder, settings, ['export', '--state', 'imported']);
+    child.stdout.destroy();
+    const notes = text(child.stderr);
+    const [code] = (await once(child, 'exit')) as [number];
+    assert.equal(code, 0, await notes);
+  }));
 
-  it('a desk command finishes its work even if standard output is full', { skip: unlessRoot }, () =>
-    withPeople(0, async (folder) => {
-      makeNode(path.join(folder, 'full'), 'c', '1', '7');
-      const full = openSync(path.join(folder, 'full'), 'w');
-      try {
-        assert.deepEqual(await runProcess(folder, settings, ['export'], { out: full }), {
-          code: 1,
-          out: '',
-          notes:
-            'Standard output cannot be written: the disk is full. Free some space, or choose another place.\n',
-        });
-        const mute = await runProcess(folder, settings, ['export'], { notes: full });
-        assert.equal(mute.code, 0);
-        assert.match(mute.out, /^email,name/);
-      } finally {
-        closeSync(full);
+it('a desk command finishes its work even if standard output is full', { skip: unlessRoot }, () =>
+  withPeople(0, async (folder) => {
+    makeNode(path.join(folder, 'full'), 'c', '1', '7');
+    const full = openSync(path.join(folder, 'full'), 'w');
+    try {
+      assert.deepEqual(await runProcess(folder, settings, ['export'], { out: full }), {
+        code: 1,
+        out: '',
+        notes:
+          'Standard output cannot be written: the disk is full. Free some space, or choose another place.\n',
+      });
+      const mute = await runProcess(folder, settings, ['export'], { notes: full });
+      assert.equal(mute.code, 0);
+      assert.match(mute.out, /^email,name/);
+    } finally {
+      closeSync(full);
+    }
+  }),
+);
+
+it('a desk command cleans up after one or several signals', () =>
+  withPeople(0, async (folder) => {
+    for (const signals of [['SIGINT', 'SIGTERM'], ['SIGHUP']] as const) {
+      const child = start(folder, settings, ['open']);
+      const ended = once(child, 'exit');
+      await once(child.stdout, 'data');
+      for (const signal of signals) child.kill(signal);
+      assert.deepEqual(await ended, [0, null], signals.join(', '));
+    }
+  }));
+
+it('a desk command ends at the second signal, whatever it is waiting for', () =>
+  withPeople(5_000, async (folder) => {
+    const writing = start(folder, settings, ['export', '--state', 'imported', '--format', 'jsonl']);
+    const stopped = once(writing, 'exit');
+    await once(writing.stdout, 'readable');
+    writing.kill('SIGTERM');
+    assert.deepEqual(await stopped, [130, null]);
+
+    const reading = start(folder, { ...settings, SMTP_URL: 'smtp://127.0.0.1:9' }, ['bounce']);
+    const ended = once(reading, 'exit');
+    // Writes more than a pipe's buffer, so the command has to read.
+    await new Promise((resolve) => void reading.stdin.write('x'.repeat(2 ** 20), resolve));
+    reading.kill('SIGINT');
+    // npm may take this long to forward the same Ctrl-C.
+    await setTimeout(1_200);
+    reading.kill('SIGTERM');
+    assert.deepEqual(await ended, [130, null]);
+  }));
+
+it('the desk treats Ctrl-C or Ctrl-D at a question as no', { skip: noTerminal }, () =>
+  withPeople(0, async (folder) => {
+    for (const [key, code, last] of [
+      ['\u0003', 130, /\(y\/N\)\s*(\^C)?\s*$/],
+      ['\u0004', 1, /Nothing was erased\. Answer "y"/],
+    ] as const) {
+      const child = startOnTerminal(folder, settings, ['erase', 'ada@example.com']);
+      const ended = once(child, 'exit');
+      let shown = '';
+      for await (const part of child.stdout) {
+        if (!shown.includes('(y/N)') && `${shown}${part}`.includes('(y/N)')) child.stdin.write(key);
+        shown += String(part);
       }
-    }),
-  );
+      assert.match(stripVTControlCharacters(shown), last);
+      assert.equal((await ended)[0], code);
+    }
+  }),
+);
 
-  it('a desk command cleans up after one or several signals', () =>
-    withPeople(0, async (folder) => {
-      for (const signals of [['SIGINT', 'SIGTERM'], ['SIGHUP']] as const) {
-        const child = start(folder, settings, ['open']);
-        const ended = once(child, 'exit');
-        await once(child.stdout, 'data');
-        for (const signal of signals) child.kill(signal);
-        assert.deepEqual(await ended, [0, null], signals.join(', '));
-      }
-    }));
+it('a desk command does not create a missing database', () =>
+  inFolder(async (folder) => {
+    const sentence = /^There is no database at .*leads\.db yet\. Start the site once \(npm start\)/;
+    await refused(deskIn(folder, {}, ['leads']), sentence);
+    assert.deepEqual(readdirSync(folder), []);
+  }));
 
-  it('a desk command ends at the second signal, whatever it is waiting for', () =>
-    withPeople(5_000, async (folder) => {
-      const writing = start(folder, settings, ['export', '--state', 'imported', '--format', 'jsonl']);
-      const stopped = once(writing, 'exit');
-      await once(writing.stdout, 'readable');
-      writing.kill('SIGTERM');
-      assert.deepEqual(await stopped, [130, null]);
-
-      const reading = start(folder, { ...settings, SMTP_URL: 'smtp://127.0.0.1:9' }, ['bounce']);
-      const ended = once(reading, 'exit');
-      // Writes more than a pipe's buffer, so the command has to read.
-      await new Promise((resolve) => void reading.stdin.write('x'.repeat(2 ** 20), resolve));
-      reading.kill('SIGINT');
-      // npm may take this long to forward the same Ctrl-C.
-      await setTimeout(1_200);
-      reading.kill('SIGTERM');
-      assert.deepEqual(await ended, [130, null]);
-    }));
-
-  it('the desk treats Ctrl-C or Ctrl-D at a question as no', { skip: noTerminal }, () =>
-    withPeople(0, async (folder) => {
-      for (const [key, code, last] of [
-        ['\u0003', 130, /\(y\/N\)\s*(\^C)?\s*$/],
-        ['\u0004', 1, /Nothing was erased\. Answer "y"/],
-      ] as const) {
-        const child = startOnTerminal(folder, settings, ['erase', 'ada@example.com']);
-        const ended = once(child, 'exit');
-        let shown = '';
-        for await (const part of child.stdout) {
-          if (!shown.includes('(y/N)') && `${shown}${part}`.includes('(y/N)')) child.stdin.write(key);
-          shown += String(part);
-        }
-        assert.match(stripVTControlCharacters(shown), last);
-        assert.equal((await ended)[0], code);
-      }
-    }),
-  );
-
-  it('a desk command does not create a missing database', () =>
-    inFolder(async (folder) => {
-      const sentence = /^There is no database at .*leads\.db yet\. Start the site once \(npm start\)/;
-      await refused(deskIn(folder, {}, ['leads']), sentence);
-      assert.deepEqual(readdirSync(folder), []);
-    }));
-
-  it('a desk command explains invalid settings', () =>
-    inFolder(async (folder) => {
-      writeFileSync(path.join(folder, '.env'), 'PORT=http\n');
-      await refused(deskIn(folder, {}, ['leads']), /PORT must be a whole number/);
-    }));
-});
+it('a desk command explains invalid settings', () =>
+  inFolder(async (folder) => {
+    writeFileSync(path.join(folder, '.env'), 'PORT=http\n');
+    await refused(deskIn(folder, {}, ['leads']), /PORT must be a whole number/);
+  }));

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { wordFiles } from '#desk/commands/instance-files.ts';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
@@ -129,141 +129,139 @@ const textsIn = (folder: string): string[] =>
 
 const STRAY = 'campaign/../../stray';
 
-describe('restoring settings and words', () => {
-  it('a restore replaces a database, settings and words only with --replace, and keeps the previous ones', () =>
-    inMachine(async ({ folder, run }, backup) => {
-      const site = path.join(folder, 'campaign/site.yaml');
-      const before = textsIn(folder);
-      appendFileSync(site, '# newer\n');
-      appendFileSync(path.join(folder, '.env'), 'LOG_LEVEL=warn\n');
-      chmodSync(path.join(folder, '.env'), 0o644);
-      const changed = textsIn(folder);
+it('a restore replaces a database, settings and words only with --replace, and keeps the previous ones', () =>
+  inMachine(async ({ folder, run }, backup) => {
+    const site = path.join(folder, 'campaign/site.yaml');
+    const before = textsIn(folder);
+    appendFileSync(site, '# newer\n');
+    appendFileSync(path.join(folder, '.env'), 'LOG_LEVEL=warn\n');
+    chmodSync(path.join(folder, '.env'), 0o644);
+    const changed = textsIn(folder);
+    await refused(
+      run('restore', backup),
+      `Nothing was changed, because ${folder}/.env, ${folder}/campaign, ${folder}/data/leads.db already exist. To replace and keep the previous version next to it, add --replace. To restore one part, add --only database, --only settings or --only words.`,
+    );
+    assert.deepEqual(textsIn(folder), changed);
+    await succeeded(run('restore', backup, '--only', 'words', '--replace'));
+    assert.deepEqual(textsIn(folder), [changed[0], changed[1], before[2]]);
+    await succeeded(run('restore', backup, '--replace'));
+    // The environment's settings are lines of .env now.
+    assert.match(readFileSync(path.join(folder, '.env'), 'utf8'), /^PORT=4321\n# CAMPAIGN_FOLDER/);
+    const [kept] = globSync('campaign.before-*', { cwd: folder });
+    assert.match(readFileSync(path.join(folder, kept ?? '', 'site.yaml'), 'utf8'), /# newer/);
+    const files = globSync('{.env,data/leads.db}.before-*', { cwd: folder });
+    assert.deepEqual(
+      files.map((name) => statSync(path.join(folder, name)).mode & 0o777),
+      [0o600, 0o600],
+    );
+  }));
+
+it('a restore puts the words into the folder that the restored settings name', () =>
+  inMachine(async ({ folder }, backup) => {
+    writeFileSync(path.join(folder, '.env'), 'CAMPAIGN_FOLDER=campaign\n');
+    await succeeded(deskIn(folder, { CAMPAIGN_FOLDER: undefined }, ['backup', backup]));
+    const fresh = path.join(path.dirname(backup), 'fresh');
+    mkdirSync(fresh);
+    const done = await succeeded(deskIn(fresh, { CAMPAIGN_FOLDER: undefined }, ['restore', backup]));
+    assert.match(done.notes, /fresh\/campaign was restored\.$/m);
+    assert(readFileSync(path.join(fresh, 'campaign/article/article.md'), 'utf8').endsWith(HEADLINE));
+  }));
+
+it('a restore of words with mistakes names the backup and how to restore the rest', () =>
+  inMachine(async (_, backup) => {
+    const name = 'campaign/site.yaml';
+    const content = 'nothing: here\n';
+    {
+      using database = new DatabaseSync(backup);
+      database
+        .prepare('update backup_files set content = ?, sha256 = ? where name = ?')
+        .run(Buffer.from(content), hash('sha256', `${name}\0${content}`), name);
+    }
+    const fresh = await machineIn(path.join(path.dirname(backup), 'fresh'), 'sqlite');
+    const notes = await refused(
+      fresh.run('restore', backup),
+      /\nThese words are in the backup\. To restore the rest, use --only database, then --only settings\.$/,
+    );
+    assert(notes.startsWith(`${fresh.folder}/campaign/site.yaml:1: title: is missing.\n`), notes);
+    assert(!existsSync(path.join(fresh.folder, '.env')));
+  }));
+
+it('a restore of a part that the backup lacks is refused', () =>
+  inMachine(async ({ folder, run }, backup) => {
+    await succeeded(run('backup', backup, '--without-secrets'));
+    const plain = path.join(folder, 'data/leads.db');
+    for (const [file, part] of [
+      [backup, 'settings'],
+      [plain, 'settings'],
+      [plain, 'words'],
+    ] as const)
       await refused(
-        run('restore', backup),
-        `Nothing was changed, because ${folder}/.env, ${folder}/campaign, ${folder}/data/leads.db already exist. To replace and keep the previous version next to it, add --replace. To restore one part, add --only database, --only settings or --only words.`,
+        run('restore', file, '--only', part),
+        `Nothing was changed, because ${file} contains no ${part}. Name another backup.`,
       );
-      assert.deepEqual(textsIn(folder), changed);
-      await succeeded(run('restore', backup, '--only', 'words', '--replace'));
-      assert.deepEqual(textsIn(folder), [changed[0], changed[1], before[2]]);
-      await succeeded(run('restore', backup, '--replace'));
-      // The environment's settings are lines of .env now.
-      assert.match(readFileSync(path.join(folder, '.env'), 'utf8'), /^PORT=4321\n# CAMPAIGN_FOLDER/);
-      const [kept] = globSync('campaign.before-*', { cwd: folder });
-      assert.match(readFileSync(path.join(folder, kept ?? '', 'site.yaml'), 'utf8'), /# newer/);
-      const files = globSync('{.env,data/leads.db}.before-*', { cwd: folder });
-      assert.deepEqual(
-        files.map((name) => statSync(path.join(folder, name)).mode & 0o777),
-        [0o600, 0o600],
-      );
-    }));
+    assert.match(
+      (await succeeded(run('restore', backup, '--only', 'words'))).notes,
+      /^Nothing was changed, because everything is as in the backup\.$/m,
+    );
+  }));
 
-  it('a restore puts the words into the folder that the restored settings name', () =>
-    inMachine(async ({ folder }, backup) => {
-      writeFileSync(path.join(folder, '.env'), 'CAMPAIGN_FOLDER=campaign\n');
-      await succeeded(deskIn(folder, { CAMPAIGN_FOLDER: undefined }, ['backup', backup]));
-      const fresh = path.join(path.dirname(backup), 'fresh');
-      mkdirSync(fresh);
-      const done = await succeeded(deskIn(fresh, { CAMPAIGN_FOLDER: undefined }, ['restore', backup]));
-      assert.match(done.notes, /fresh\/campaign was restored\.$/m);
-      assert(readFileSync(path.join(fresh, 'campaign/article/article.md'), 'utf8').endsWith(HEADLINE));
-    }));
-
-  it('a restore of words with mistakes names the backup and how to restore the rest', () =>
-    inMachine(async (_, backup) => {
-      const name = 'campaign/site.yaml';
-      const content = 'nothing: here\n';
+it('a restore refuses changed and added files before anything changes', () =>
+  inMachine(async (machine, backup) => {
+    const fresh = await machineIn(path.join(path.dirname(backup), 'fresh'), 'sqlite');
+    for (const [change, sentence] of [
+      [`update backup_files set content = x'00' where name = '.env'`, /is damaged\. Use an older backup/],
+      [`update backup_files set name = 'campaign/x.yaml' where name like '%site.yaml'`, /is damaged\./],
+      [
+        `insert into backup_files values ('${STRAY}', '${hash('sha256', `${STRAY}\0x`)}', cast('x' as blob))`,
+        /contains a file with an unexpected name \(campaign\/\.\.\/\.\.\/stray\)\./,
+      ],
+    ] as const) {
+      const spoilt = path.join(path.dirname(backup), 'spoilt.backup');
+      cpSync(backup, spoilt);
       {
-        using database = new DatabaseSync(backup);
-        database
-          .prepare('update backup_files set content = ?, sha256 = ? where name = ?')
-          .run(Buffer.from(content), hash('sha256', `${name}\0${content}`), name);
+        using database = new DatabaseSync(spoilt);
+        database.exec(change);
       }
-      const fresh = await machineIn(path.join(path.dirname(backup), 'fresh'), 'sqlite');
-      const notes = await refused(
-        fresh.run('restore', backup),
-        /\nThese words are in the backup\. To restore the rest, use --only database, then --only settings\.$/,
-      );
-      assert(notes.startsWith(`${fresh.folder}/campaign/site.yaml:1: title: is missing.\n`), notes);
-      assert(!existsSync(path.join(fresh.folder, '.env')));
-    }));
+      await refused(fresh.run('restore', spoilt), sentence);
+      assert.deepEqual(readdirSync(fresh.folder), []);
+    }
+    assert(existsSync(machine.folder));
+  }));
 
-  it('a restore of a part that the backup lacks is refused', () =>
-    inMachine(async ({ folder, run }, backup) => {
-      await succeeded(run('backup', backup, '--without-secrets'));
-      const plain = path.join(folder, 'data/leads.db');
-      for (const [file, part] of [
-        [backup, 'settings'],
-        [plain, 'settings'],
-        [plain, 'words'],
-      ] as const)
-        await refused(
-          run('restore', file, '--only', part),
-          `Nothing was changed, because ${file} contains no ${part}. Name another backup.`,
-        );
-      assert.match(
-        (await succeeded(run('restore', backup, '--only', 'words'))).notes,
-        /^Nothing was changed, because everything is as in the backup\.$/m,
-      );
-    }));
+it('a restore of settings that name another database is refused while the site is running', () =>
+  inMachine(async ({ folder }, backup) => {
+    const database = path.join(folder, 'data/in-use.db');
+    writeFileSync(path.join(folder, '.env'), `DATABASE_URL=file:${database}\n`);
+    const running = await openTestService(folder, { DATABASE_URL: `file:${database}` });
+    try {
+      const env = { CAMPAIGN_FOLDER: path.join(folder, 'campaign') };
+      const restoring = deskIn(folder, env, ['restore', backup, '--replace']);
+      await refused(restoring, `${database} is in use, so nothing was changed. Stop the site first.`);
+    } finally {
+      await running.close();
+    }
+  }));
 
-  it('a restore refuses changed and added files before anything changes', () =>
-    inMachine(async (machine, backup) => {
-      const fresh = await machineIn(path.join(path.dirname(backup), 'fresh'), 'sqlite');
-      for (const [change, sentence] of [
-        [`update backup_files set content = x'00' where name = '.env'`, /is damaged\. Use an older backup/],
-        [`update backup_files set name = 'campaign/x.yaml' where name like '%site.yaml'`, /is damaged\./],
-        [
-          `insert into backup_files values ('${STRAY}', '${hash('sha256', `${STRAY}\0x`)}', cast('x' as blob))`,
-          /contains a file with an unexpected name \(campaign\/\.\.\/\.\.\/stray\)\./,
-        ],
-      ] as const) {
-        const spoilt = path.join(path.dirname(backup), 'spoilt.backup');
-        cpSync(backup, spoilt);
-        {
-          using database = new DatabaseSync(spoilt);
-          database.exec(change);
-        }
-        await refused(fresh.run('restore', spoilt), sentence);
-        assert.deepEqual(readdirSync(fresh.folder), []);
-      }
-      assert(existsSync(machine.folder));
-    }));
+it('a backup is refused if .env cannot hold a setting of the environment', () =>
+  inMachine(async ({ folder, databaseUrl }, backup) => {
+    const env = { DATABASE_URL: databaseUrl, MAIL_FROM: '\'"` <a@example.com>' };
+    await refused(
+      deskIn(folder, env, ['backup', backup]),
+      'No backup was written, because .env cannot hold the value of MAIL_FROM in the environment. Change its quotes or line breaks, or add --without-secrets.',
+    );
+    await succeeded(deskIn(folder, env, ['backup', backup, '--without-secrets']));
+  }));
 
-  it('a restore of settings that name another database is refused while the site is running', () =>
-    inMachine(async ({ folder }, backup) => {
-      const database = path.join(folder, 'data/in-use.db');
-      writeFileSync(path.join(folder, '.env'), `DATABASE_URL=file:${database}\n`);
-      const running = await openTestService(folder, { DATABASE_URL: `file:${database}` });
-      try {
-        const env = { CAMPAIGN_FOLDER: path.join(folder, 'campaign') };
-        const restoring = deskIn(folder, env, ['restore', backup, '--replace']);
-        await refused(restoring, `${database} is in use, so nothing was changed. Stop the site first.`);
-      } finally {
-        await running.close();
-      }
-    }));
-
-  it('a backup is refused if .env cannot hold a setting of the environment', () =>
-    inMachine(async ({ folder, databaseUrl }, backup) => {
-      const env = { DATABASE_URL: databaseUrl, MAIL_FROM: '\'"` <a@example.com>' };
-      await refused(
-        deskIn(folder, env, ['backup', backup]),
-        'No backup was written, because .env cannot hold the value of MAIL_FROM in the environment. Change its quotes or line breaks, or add --without-secrets.',
-      );
-      await succeeded(deskIn(folder, env, ['backup', backup, '--without-secrets']));
-    }));
-
-  it('a backup without secrets needs the secret that it was made with', () =>
-    inMachine(async ({ folder, run }, backup) => {
-      const done = await run('backup', backup, '--without-secrets');
-      assert.match(done.notes, /and the words\.\nIt does not contain \.env and APP_SECRET/);
-      const secret = readFileSync(path.join(folder, 'data/app-secret'), 'utf8');
-      assert(!readFileSync(backup).includes(secret));
-      rmSync(path.join(folder, 'data'), { recursive: true });
-      assert.match((await run('restore', backup)).notes, /app-secret is missing, but this database/);
-      assert(!existsSync(path.join(folder, 'data/leads.db')));
-    }));
-});
+it('a backup without secrets needs the secret that it was made with', () =>
+  inMachine(async ({ folder, run }, backup) => {
+    const done = await run('backup', backup, '--without-secrets');
+    assert.match(done.notes, /and the words\.\nIt does not contain \.env and APP_SECRET/);
+    const secret = readFileSync(path.join(folder, 'data/app-secret'), 'utf8');
+    assert(!readFileSync(backup).includes(secret));
+    rmSync(path.join(folder, 'data'), { recursive: true });
+    assert.match((await run('restore', backup)).notes, /app-secret is missing, but this database/);
+    assert(!existsSync(path.join(folder, 'data/leads.db')));
+  }));
 
 it('a backup contains a picture whose name begins with "readme", but no notes', () =>
   inFolder((folder) => {

@@ -35,57 +35,55 @@ async function makeInstance(folder: string): Promise<{ file: string; list: strin
 
 const IMPORT = ['--consent-source', 'Mailchimp'] as const;
 
-describe('desk commands on an unusable database', () => {
-  for (const [title, hinder, sentence] of [
-    [
-      'a desk command explains in a sentence that the disk of the database is full',
-      'pragma max_page_count = 1',
-      'The disk of FILE is full\\. Free some space, and try again\\.$',
-    ],
-    [
-      'a desk command explains in a sentence that another program locks the database',
-      null,
-      'FILE is locked by another program, .*Stop that program, ',
-    ],
-    [
-      'a desk command explains in a sentence that the database is read-only',
-      'pragma query_only = true',
-      'The database FILE cannot be created or written \\(attempt to write a readonly database\\)\\.',
-    ],
-  ] as const)
-    it(title, () =>
-      inFolder(async (folder) => {
-        const { file, list } = await makeInstance(folder);
-        const database = openDatabase({ engine: 'sqlite', file }, () => {}, { lockTimeoutMs: 50 });
-        const service = await openTestService(folder, settings, { database });
-        const other = new DatabaseSync(file);
-        if (hinder === null) other.exec('begin immediate');
-        else await sql.raw(hinder).execute(database.db);
-        const answer = await desk(service, ['import', list, '--consent-source', 'Mailchimp']);
-        assertSentence(answer, new RegExp(sentence.replace('FILE', file)));
-        other.close();
-        await sql`pragma query_only = false`.execute(database.db);
-        await service.close();
-        await database.close();
-      }),
-    );
-
-  it('a desk command explains in a sentence that the database is damaged', () =>
+for (const [title, hinder, sentence] of [
+  [
+    'a desk command explains in a sentence that the disk of the database is full',
+    'pragma max_page_count = 1',
+    'The disk of FILE is full\\. Free some space, and try again\\.$',
+  ],
+  [
+    'a desk command explains in a sentence that another program locks the database',
+    null,
+    'FILE is locked by another program, .*Stop that program, ',
+  ],
+  [
+    'a desk command explains in a sentence that the database is read-only',
+    'pragma query_only = true',
+    'The database FILE cannot be created or written \\(attempt to write a readonly database\\)\\.',
+  ],
+] as const)
+  it(title, () =>
     inFolder(async (folder) => {
       const { file, list } = await makeInstance(folder);
-      await deskIn(folder, settings, ['import', list, ...IMPORT]);
-      const bytes = readFileSync(file);
-      // Leaves the pages intact that are read at the start.
-      writeFileSync(file, bytes.fill(0xa5, bytes.length / 2));
-      const sentence = `${file} is not a SQLite database, or is damaged. Restore it from a backup, or name another file in DATABASE_URL.`;
-      assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
-      assertSentence(
-        await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
-        `${file} is damaged, so ${path.join(folder, 'backup.db')} was not written. Restore an intact backup, or recover the data (docs/running.md).`,
-      );
-      assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
-    }));
-});
+      const database = openDatabase({ engine: 'sqlite', file }, () => {}, { lockTimeoutMs: 50 });
+      const service = await openTestService(folder, settings, { database });
+      const other = new DatabaseSync(file);
+      if (hinder === null) other.exec('begin immediate');
+      else await sql.raw(hinder).execute(database.db);
+      const answer = await desk(service, ['import', list, '--consent-source', 'Mailchimp']);
+      assertSentence(answer, new RegExp(sentence.replace('FILE', file)));
+      other.close();
+      await sql`pragma query_only = false`.execute(database.db);
+      await service.close();
+      await database.close();
+    }),
+  );
+
+it('a desk command explains in a sentence that the database is damaged', () =>
+  inFolder(async (folder) => {
+    const { file, list } = await makeInstance(folder);
+    await deskIn(folder, settings, ['import', list, ...IMPORT]);
+    const bytes = readFileSync(file);
+    // Leaves the pages intact that are read at the start.
+    writeFileSync(file, bytes.fill(0xa5, bytes.length / 2));
+    const sentence = `${file} is not a SQLite database, or is damaged. Restore it from a backup, or name another file in DATABASE_URL.`;
+    assertSentence(await deskIn(folder, settings, ['leads', '--state', 'imported']), sentence);
+    assertSentence(
+      await deskIn(folder, settings, ['backup', path.join(folder, 'backup.db')]),
+      `${file} is damaged, so ${path.join(folder, 'backup.db')} was not written. Restore an intact backup, or recover the data (docs/running.md).`,
+    );
+    assert(!readdirSync(folder).some((name) => /part|backup/.test(name)));
+  }));
 
 for (const engine of MATRIX_ENGINES)
   it(`an internal error on ${engine} prints a stack trace without personal data`, () =>

@@ -121,87 +121,85 @@ const UNFIT: readonly (readonly [spoil: (file: string) => void, sentence: string
   [(file) => writeFileSync(`${file}-journal`, 'something'), unmerged('-journal')],
 ];
 
-describe('restoring a backup', () => {
-  it('a restore replaces the database with the backup and keeps the previous one', () =>
-    inFolder(async (folder) => {
-      await makeInstance(folder);
-      assert.deepEqual(await peopleIn(folder), ['ada', 'eve']);
-      chmodSync(path.join(folder, 'backup.db'), 0o644);
-      const done = await succeeded(deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]));
-      const [, kept = ''] =
-        /leads\.db was restored from .+backup\.db, with 0 leads and 1 imported person\.\nThe previous database was kept as (.+)\.$/.exec(
-          done.notes,
-        ) ?? [];
-      assert.deepEqual(await peopleIn(folder), ['ada']);
-      assert.equal(statSync(path.join(folder, 'data', 'leads.db')).mode & 0o777, 0o600);
-      const then = { ...settings, DATABASE_URL: `file:${kept}` };
-      assert.match((await deskIn(folder, then, ['leads', '--state', 'imported'])).out, /eve@example\.com/);
-      await succeeded(deskIn(folder, settings, [...RESTORE, kept], { clock: () => KEPT_AT }));
-      const data = readdirSync(path.join(folder, 'data'));
-      const previous = data.filter((name) => name.startsWith('leads.db.')).toSorted();
-      assert.deepEqual(previous, [path.basename(kept), 'leads.db.before-20261122T120000'].toSorted());
-      assert(!data.some((name) => name.endsWith('.part')));
-    }));
+it('a restore replaces the database with the backup and keeps the previous one', () =>
+  inFolder(async (folder) => {
+    await makeInstance(folder);
+    assert.deepEqual(await peopleIn(folder), ['ada', 'eve']);
+    chmodSync(path.join(folder, 'backup.db'), 0o644);
+    const done = await succeeded(deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]));
+    const [, kept = ''] =
+      /leads\.db was restored from .+backup\.db, with 0 leads and 1 imported person\.\nThe previous database was kept as (.+)\.$/.exec(
+        done.notes,
+      ) ?? [];
+    assert.deepEqual(await peopleIn(folder), ['ada']);
+    assert.equal(statSync(path.join(folder, 'data', 'leads.db')).mode & 0o777, 0o600);
+    const then = { ...settings, DATABASE_URL: `file:${kept}` };
+    assert.match((await deskIn(folder, then, ['leads', '--state', 'imported'])).out, /eve@example\.com/);
+    await succeeded(deskIn(folder, settings, [...RESTORE, kept], { clock: () => KEPT_AT }));
+    const data = readdirSync(path.join(folder, 'data'));
+    const previous = data.filter((name) => name.startsWith('leads.db.')).toSorted();
+    assert.deepEqual(previous, [path.basename(kept), 'leads.db.before-20261122T120000'].toSorted());
+    assert(!data.some((name) => name.endsWith('.part')));
+  }));
 
-  it('a restore replaces a damaged database without replaying its log', () =>
-    inFolder(async (folder) => {
-      await makeInstance(folder);
-      const live = path.join(folder, 'data', 'leads.db');
-      writeFileSync(live, 'These are no leads any more. '.repeat(999));
-      writeFileSync(`${live}-wal`, 'A log of something else.');
-      await succeeded(deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]));
-      assert.deepEqual(await peopleIn(folder), ['ada']);
-    }));
+it('a restore replaces a damaged database without replaying its log', () =>
+  inFolder(async (folder) => {
+    await makeInstance(folder);
+    const live = path.join(folder, 'data', 'leads.db');
+    writeFileSync(live, 'These are no leads any more. '.repeat(999));
+    writeFileSync(`${live}-wal`, 'A log of something else.');
+    await succeeded(deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]));
+    assert.deepEqual(await peopleIn(folder), ['ada']);
+  }));
 
-  it('a restore deletes sessions, sign-ins and passkeys of the desk and reports this', () =>
-    inFolder(async (folder) => {
-      await makeInstance(folder);
-      const backup = path.join(folder, 'backup.db');
-      change(`
+it('a restore deletes sessions, sign-ins and passkeys of the desk and reports this', () =>
+  inFolder(async (folder) => {
+    await makeInstance(folder);
+    const backup = path.join(folder, 'backup.db');
+    change(`
         insert into desk_sessions values ('s', 'hash', 'ada@example.com', 1, 9e15, '', '');
         insert into desk_passkeys values ('p', 'ada@example.com', '', 'key', 0, 1, null);
         insert into desk_sign_ins values ('i', 'b', 'k', null, 's', 0, 1, 9e15, null, null);
       `)(backup);
-      const done = await deskIn(folder, settings, [...RESTORE, backup]);
-      assert.match(done.notes, /\nDesk sessions, sign-ins and passkeys were not restored\./);
-      using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
-      for (const table of ['desk_sessions', 'desk_passkeys', 'desk_sign_ins'])
-        assert.equal(live.prepare(`select count(*) as n from ${table}`).get()?.['n'], 0, table);
-    }));
+    const done = await deskIn(folder, settings, [...RESTORE, backup]);
+    assert.match(done.notes, /\nDesk sessions, sign-ins and passkeys were not restored\./);
+    using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
+    for (const table of ['desk_sessions', 'desk_passkeys', 'desk_sign_ins'])
+      assert.equal(live.prepare(`select count(*) as n from ${table}`).get()?.['n'], 0, table);
+  }));
 
-  it('a database left by any earlier release can be restored', () =>
-    inFolder(async (folder) => {
-      const names = Object.keys(MIGRATIONS);
-      const left = (name: string) => path.join(folder, `${name}.db`);
-      for (const name of names) {
-        const { db, close } = openDatabase({ engine: 'sqlite', file: left(name) }, () => {});
-        await migrateTo(db, name);
-        await close();
-        const fit = { type: 'fit', leads: 0, imported: 0, files: [] };
-        assert.deepEqual(await inspectDatabase(left(name)), fit, name);
-      }
-      const done = await succeeded(deskIn(folder, settings, [...RESTORE, left(names[0] ?? '')]));
-      assert.doesNotMatch(done.notes, /was kept as/);
-      assert.equal(statSync(path.join(folder, 'data')).mode & 0o777, 0o700);
-      using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
-      const { count } = live.prepare('select count(*) as count from kysely_migration').get()!;
-      assert.equal(count, names.length, 'it is brought up to date before it is let in');
-    }));
+it('a database left by any earlier release can be restored', () =>
+  inFolder(async (folder) => {
+    const names = Object.keys(MIGRATIONS);
+    const left = (name: string) => path.join(folder, `${name}.db`);
+    for (const name of names) {
+      const { db, close } = openDatabase({ engine: 'sqlite', file: left(name) }, () => {});
+      await migrateTo(db, name);
+      await close();
+      const fit = { type: 'fit', leads: 0, imported: 0, files: [] };
+      assert.deepEqual(await inspectDatabase(left(name)), fit, name);
+    }
+    const done = await succeeded(deskIn(folder, settings, [...RESTORE, left(names[0] ?? '')]));
+    assert.doesNotMatch(done.notes, /was kept as/);
+    assert.equal(statSync(path.join(folder, 'data')).mode & 0o777, 0o700);
+    using live = new DatabaseSync(path.join(folder, 'data', 'leads.db'), { readOnly: true });
+    const { count } = live.prepare('select count(*) as count from kysely_migration').get()!;
+    assert.equal(count, names.length, 'it is brought up to date before it is let in');
+  }));
 
-  it('a restore through a symbolic link keeps the link', () =>
-    inFolder(async (folder) => {
-      await makeInstance(folder);
-      const link = path.join(folder, 'data', 'leads.db');
-      const disk = path.join(folder, 'disk');
-      mkdirSync(disk);
-      renameSync(link, path.join(disk, 'real.db'));
-      symlinkSync('../disk/real.db', link);
-      await succeeded(deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]));
-      assert.equal(readlinkSync(link), '../disk/real.db');
-      assert.deepEqual(await peopleIn(folder), ['ada']);
-      assert.match(readdirSync(disk).join(' '), /^real\.db real\.db\.before-\w+$/);
-    }));
-});
+it('a restore through a symbolic link keeps the link', () =>
+  inFolder(async (folder) => {
+    await makeInstance(folder);
+    const link = path.join(folder, 'data', 'leads.db');
+    const disk = path.join(folder, 'disk');
+    mkdirSync(disk);
+    renameSync(link, path.join(disk, 'real.db'));
+    symlinkSync('../disk/real.db', link);
+    await succeeded(deskIn(folder, settings, [...RESTORE, path.join(folder, 'backup.db')]));
+    assert.equal(readlinkSync(link), '../disk/real.db');
+    assert.deepEqual(await peopleIn(folder), ['ada']);
+    assert.match(readdirSync(disk).join(' '), /^real\.db real\.db\.before-\w+$/);
+  }));
 
 describe('refused restores', () => {
   let folder = '';
@@ -280,25 +278,23 @@ describe('refused restores', () => {
   });
 });
 
-describe('backups that cannot be restored', () => {
-  it('a backup of a database that cannot be restored prints a warning', () =>
-    inFolder(async (folder) => {
-      await makeInstance(folder);
-      const live = path.join(folder, 'data', 'leads.db');
-      const file = path.join(folder, 'copy.db');
-      for (const [spoil, what] of [
-        [LOOSE_ROW, 'rows in its table exported_leads refer to missing rows'],
-        ['create view everybody as select email from leads', 'the view everybody does not belong in it'],
-      ] as const) {
-        change(spoil)(live);
-        await refused(
-          deskIn(folder, settings, ['backup', file]),
-          `${file} was written, but "restore" will refuse it, because ${live} is not a complete database of this software: ${what}. Fix the database, and make the backup again.`,
-        );
-        assert(existsSync(file));
-      }
-    }));
-});
+it('a backup of a database that cannot be restored prints a warning', () =>
+  inFolder(async (folder) => {
+    await makeInstance(folder);
+    const live = path.join(folder, 'data', 'leads.db');
+    const file = path.join(folder, 'copy.db');
+    for (const [spoil, what] of [
+      [LOOSE_ROW, 'rows in its table exported_leads refer to missing rows'],
+      ['create view everybody as select email from leads', 'the view everybody does not belong in it'],
+    ] as const) {
+      change(spoil)(live);
+      await refused(
+        deskIn(folder, settings, ['backup', file]),
+        `${file} was written, but "restore" will refuse it, because ${live} is not a complete database of this software: ${what}. Fix the database, and make the backup again.`,
+      );
+      assert(existsSync(file));
+    }
+  }));
 
 const replacement = (folder: string, staged: string, name: string) => ({
   staged: path.join(folder, staged),
@@ -306,57 +302,55 @@ const replacement = (folder: string, staged: string, name: string) => ({
   kept: path.join(folder, `${name}.before`),
 });
 
-describe('failed restores', () => {
-  it('a restore puts everything back if one part cannot be moved into place', () =>
-    inFolder(async (folder) => {
-      const inside = (name: string) => path.join(folder, name);
-      for (const part of ['', '-wal', '-shm']) writeFileSync(inside(`leads.db${part}`), `old${part}`);
-      for (const name of ['.env', 'new.part']) writeFileSync(inside(name), name);
-      const { 'new.part': _staged, ...content } = contentOf(folder);
-      await assert.rejects(
-        moveIntoPlace([
-          replacement(folder, 'new.part', '.env'),
-          replacement(folder, 'absent.part', 'leads.db'),
-        ]),
-        { code: 'ENOENT' },
-      );
-      assert.deepEqual(contentOf(folder), content);
-      assert.equal(readFileSync(inside('.env'), 'utf8'), '.env');
-    }));
+it('a restore puts everything back if one part cannot be moved into place', () =>
+  inFolder(async (folder) => {
+    const inside = (name: string) => path.join(folder, name);
+    for (const part of ['', '-wal', '-shm']) writeFileSync(inside(`leads.db${part}`), `old${part}`);
+    for (const name of ['.env', 'new.part']) writeFileSync(inside(name), name);
+    const { 'new.part': _staged, ...content } = contentOf(folder);
+    await assert.rejects(
+      moveIntoPlace([
+        replacement(folder, 'new.part', '.env'),
+        replacement(folder, 'absent.part', 'leads.db'),
+      ]),
+      { code: 'ENOENT' },
+    );
+    assert.deepEqual(contentOf(folder), content);
+    assert.equal(readFileSync(inside('.env'), 'utf8'), '.env');
+  }));
 
-  it('a killed restore leaves either the previous or the new file, without the log of another database', () =>
-    inFolder(async (folder) => {
-      const inside = (name: string) => path.join(folder, name);
-      const textOf = (name: string) => (existsSync(inside(name)) ? readFileSync(inside(name), 'utf8') : null);
-      for (const name of ['.env', 'leads.db', 'leads.db-wal']) writeFileSync(inside(name), 'old');
-      for (const name of ['env.part', 'leads.part']) writeFileSync(inside(name), 'new');
-      const seen: (string | null)[][] = [];
-      for (const step of ['linkSync', 'renameSync', 'rmSync'] as const) {
-        const act = fs[step] as (...args: unknown[]) => void;
-        mock.method(fs, step, (...args: unknown[]) => {
-          act(...args);
-          seen.push(['.env', 'leads.db', 'leads.db-wal'].map(textOf));
-        });
-      }
+it('a killed restore leaves either the previous or the new file, without the log of another database', () =>
+  inFolder(async (folder) => {
+    const inside = (name: string) => path.join(folder, name);
+    const textOf = (name: string) => (existsSync(inside(name)) ? readFileSync(inside(name), 'utf8') : null);
+    for (const name of ['.env', 'leads.db', 'leads.db-wal']) writeFileSync(inside(name), 'old');
+    for (const name of ['env.part', 'leads.part']) writeFileSync(inside(name), 'new');
+    const seen: (string | null)[][] = [];
+    for (const step of ['linkSync', 'renameSync', 'rmSync'] as const) {
+      const act = fs[step] as (...args: unknown[]) => void;
+      mock.method(fs, step, (...args: unknown[]) => {
+        act(...args);
+        seen.push(['.env', 'leads.db', 'leads.db-wal'].map(textOf));
+      });
+    }
+    syncBuiltinESMExports();
+    try {
+      await moveIntoPlace([
+        replacement(folder, 'leads.part', 'leads.db'),
+        replacement(folder, 'env.part', '.env'),
+      ]);
+    } finally {
+      mock.restoreAll();
       syncBuiltinESMExports();
-      try {
-        await moveIntoPlace([
-          replacement(folder, 'leads.part', 'leads.db'),
-          replacement(folder, 'env.part', '.env'),
-        ]);
-      } finally {
-        mock.restoreAll();
-        syncBuiltinESMExports();
-      }
-      assert(seen.length > 3);
-      for (const [settingsThen, database, log] of seen) {
-        assert(settingsThen && database, 'a name was absent');
-        assert(database === 'old' || log === null, 'a log of another database');
-      }
-      assert.deepEqual(seen.at(-1), ['new', 'new', null]);
-      assert.deepEqual(
-        ['.env', 'leads.db', 'leads.db-wal'].map((name) => textOf(name.replace(/db|env/, '$&.before'))),
-        ['old', 'old', 'old'],
-      );
-    }));
-});
+    }
+    assert(seen.length > 3);
+    for (const [settingsThen, database, log] of seen) {
+      assert(settingsThen && database, 'a name was absent');
+      assert(database === 'old' || log === null, 'a log of another database');
+    }
+    assert.deepEqual(seen.at(-1), ['new', 'new', null]);
+    assert.deepEqual(
+      ['.env', 'leads.db', 'leads.db-wal'].map((name) => textOf(name.replace(/db|env/, '$&.before'))),
+      ['old', 'old', 'old'],
+    );
+  }));

@@ -51,122 +51,117 @@ for (const engine of ENGINES) {
   });
 }
 
-describe('database and disk checks', () => {
-  it('the doctor reports a database that is missing, moved, damaged or of another type', () =>
-    withInstance({ engine: 'sqlite' }, async (instance) => {
-      const about = async (url?: string) =>
-        (await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {})).at(-1)!;
-      const file = path.join(instance.folder, 'data/leads.db');
-      assert.match(
-        await about('postgres://127.0.0.1:1/leads'),
-        /^problem: PostgreSQL at 127\.0\.0\.1:1 cannot be reached/,
-      );
-      assert.match(await about('file::memory:'), /^warning: The database is only in memory/);
-      assert.match(await about('file:./elsewhere/leads.db'), /^note: There is no database at .*elsewhere/);
-      writeFileSync(path.join(instance.folder, 'garbage.db'), 'no database, '.repeat(1000));
-      assert.match(await about('file:./garbage.db'), /^problem: .*garbage\.db is not a SQLite database/);
+it('the doctor reports a database that is missing, moved, damaged or of another type', () =>
+  withInstance({ engine: 'sqlite' }, async (instance) => {
+    const about = async (url?: string) =>
+      (await findingsAbout('database', instance, url ? { env: { DATABASE_URL: url } } : {})).at(-1)!;
+    const file = path.join(instance.folder, 'data/leads.db');
+    assert.match(
+      await about('postgres://127.0.0.1:1/leads'),
+      /^problem: PostgreSQL at 127\.0\.0\.1:1 cannot be reached/,
+    );
+    assert.match(await about('file::memory:'), /^warning: The database is only in memory/);
+    assert.match(await about('file:./elsewhere/leads.db'), /^note: There is no database at .*elsewhere/);
+    writeFileSync(path.join(instance.folder, 'garbage.db'), 'no database, '.repeat(1000));
+    assert.match(await about('file:./garbage.db'), /^problem: .*garbage\.db is not a SQLite database/);
 
-      const bytes = readFileSync(file);
-      const middle = Math.floor(bytes.length / 4096 / 2) * 4096;
-      writeFileSync(path.join(instance.folder, 'damaged.db'), bytes.fill(0xff, middle, middle + 4096));
-      assert.match(
-        await about('file:./damaged.db'),
-        /^problem: .*damaged\.db is (not a SQLite database, or is )?damaged/,
-      );
+    const bytes = readFileSync(file);
+    const middle = Math.floor(bytes.length / 4096 / 2) * 4096;
+    writeFileSync(path.join(instance.folder, 'damaged.db'), bytes.fill(0xff, middle, middle + 4096));
+    assert.match(
+      await about('file:./damaged.db'),
+      /^problem: .*damaged\.db is (not a SQLite database, or is )?damaged/,
+    );
 
-      rmSync(file);
-      writeFileSync(path.join(instance.folder, 'data/app-secret'), 'x'.repeat(43));
-      assert.match(await about(), /^problem: There is no database at .*leads\.db, but its secret exists/);
-    }));
+    rmSync(file);
+    writeFileSync(path.join(instance.folder, 'data/app-secret'), 'x'.repeat(43));
+    assert.match(await about(), /^problem: There is no database at .*leads\.db, but its secret exists/);
+  }));
 
-  it('the doctor reports a damaged secret file and private files that others can read', () =>
-    withInstance({ engine: 'sqlite' }, async (instance) => {
-      const secretFile = path.join(instance.folder, 'data/app-secret');
-      const env = { APP_SECRET: '' };
-      const secret = async () => (await findingsAbout('secret', instance, { env }))[0]!;
-      assert.match(
-        await secret(),
-        /^problem: .*app-secret is missing, but this database has already been used with a secret/,
-      );
-      writeFileSync(secretFile, 'cut', { mode: 0o600 });
-      assert.match(await secret(), /truncated/);
-      writeFileSync(secretFile, TEST_SECRET.padEnd(43, 'q8Zr0n3u'), { mode: 0o600 });
-      chmodSync(secretFile, 0o644);
-      assert.match(await secret(), /does not match any secret that this database was used with/);
-      const [open] = await findingsAbout('files', instance, { env });
-      assert.match(open!, /^warning: Other users of this machine can read .*app-secret/);
-    }));
+it('the doctor reports a damaged secret file and private files that others can read', () =>
+  withInstance({ engine: 'sqlite' }, async (instance) => {
+    const secretFile = path.join(instance.folder, 'data/app-secret');
+    const env = { APP_SECRET: '' };
+    const secret = async () => (await findingsAbout('secret', instance, { env }))[0]!;
+    assert.match(
+      await secret(),
+      /^problem: .*app-secret is missing, but this database has already been used with a secret/,
+    );
+    writeFileSync(secretFile, 'cut', { mode: 0o600 });
+    assert.match(await secret(), /truncated/);
+    writeFileSync(secretFile, TEST_SECRET.padEnd(43, 'q8Zr0n3u'), { mode: 0o600 });
+    chmodSync(secretFile, 0o644);
+    assert.match(await secret(), /does not match any secret that this database was used with/);
+    const [open] = await findingsAbout('files', instance, { env });
+    assert.match(open!, /^warning: Other users of this machine can read .*app-secret/);
+  }));
 
-  it('the doctor quotes file names with spaces in the commands that it prints', () =>
-    inFolder(async (folder) => {
-      const file = path.join(folder, "Ada's guide.db");
-      writeFileSync(file, '');
-      truncateSync(file, 600_000_000);
-      const quoted = `'${folder}/Ada'\\''s guide.db'`;
-      const damage = await examineDamage(file);
-      assert('sentence' in damage);
-      assert.ok(damage.sentence.endsWith(`: sqlite3 ${quoted} 'pragma quick_check'`), damage.sentence);
-      const open = describeReadableByOthers(file);
-      assert.ok(open.endsWith(`: chmod go= ${quoted}`), open);
-      assert.ok(describeReadableByOthers('/srv/data').endsWith('chmod go= /srv/data'));
-    }));
+it('the doctor quotes file names with spaces in the commands that it prints', () =>
+  inFolder(async (folder) => {
+    const file = path.join(folder, "Ada's guide.db");
+    writeFileSync(file, '');
+    truncateSync(file, 600_000_000);
+    const quoted = `'${folder}/Ada'\\''s guide.db'`;
+    const damage = await examineDamage(file);
+    assert('sentence' in damage);
+    assert.ok(damage.sentence.endsWith(`: sqlite3 ${quoted} 'pragma quick_check'`), damage.sentence);
+    const open = describeReadableByOthers(file);
+    assert.ok(open.endsWith(`: chmod go= ${quoted}`), open);
+    assert.ok(describeReadableByOthers('/srv/data').endsWith('chmod go= /srv/data'));
+  }));
 
-  it('the doctor reports files that a restore kept', () =>
-    withInstance({ engine: 'sqlite' }, async (instance) => {
-      mkdirSync(path.join(instance.folder, 'keys'));
-      const kept = ['.env', 'data/leads.db', 'keys/dkim.pem'].map((name) =>
-        path.join(instance.folder, `${name}.before-20261122T120000`),
-      );
-      for (const name of kept) writeFileSync(name, '');
-      const env = {
-        SMTP_URL: 'smtp://127.0.0.1:9',
-        DKIM_DOMAIN: 'example.com',
-        DKIM_SELECTOR: 'guide',
-        DKIM_PRIVATE_KEY_FILE: 'keys/dkim.pem',
-      };
-      const [, ...found] = await findingsAbout('files', instance, { env });
-      assert.deepEqual(
-        found,
-        kept.map(
-          (name) =>
-            `warning: ${name} was kept by a restore, and may contain secrets or erased people. Delete it once you no longer need it.`,
-        ),
-      );
-    }));
+it('the doctor reports files that a restore kept', () =>
+  withInstance({ engine: 'sqlite' }, async (instance) => {
+    mkdirSync(path.join(instance.folder, 'keys'));
+    const kept = ['.env', 'data/leads.db', 'keys/dkim.pem'].map((name) =>
+      path.join(instance.folder, `${name}.before-20261122T120000`),
+    );
+    for (const name of kept) writeFileSync(name, '');
+    const env = {
+      SMTP_URL: 'smtp://127.0.0.1:9',
+      DKIM_DOMAIN: 'example.com',
+      DKIM_SELECTOR: 'guide',
+      DKIM_PRIVATE_KEY_FILE: 'keys/dkim.pem',
+    };
+    const [, ...found] = await findingsAbout('files', instance, { env });
+    assert.deepEqual(
+      found,
+      kept.map(
+        (name) =>
+          `warning: ${name} was kept by a restore, and may contain secrets or erased people. Delete it once you no longer need it.`,
+      ),
+    );
+  }));
 
-  it('the doctor reports a PostgreSQL that is read-only or has a different clock', () =>
-    withInstance({ engine: 'postgres' }, async (instance) => {
-      const url = new URL(instance.env['DATABASE_URL'] ?? '');
-      url.searchParams.set('options', '-c default_transaction_read_only=on');
-      const [found] = await findingsAbout('database', instance, { env: { DATABASE_URL: url.href } });
-      assert.match(found!, /^problem: .*is read-only\. Name the primary server/);
+it('the doctor reports a PostgreSQL that is read-only or has a different clock', () =>
+  withInstance({ engine: 'postgres' }, async (instance) => {
+    const url = new URL(instance.env['DATABASE_URL'] ?? '');
+    url.searchParams.set('options', '-c default_transaction_read_only=on');
+    const [found] = await findingsAbout('database', instance, { env: { DATABASE_URL: url.href } });
+    assert.match(found!, /^problem: .*is read-only\. Name the primary server/);
 
-      const state = {
-        pending: [],
-        unknown: [],
-        secretIds: [],
-        newestAt: null,
-        deadEvents: 0,
-        refusesEverybody: false,
-        isReadOnly: false,
-      };
-      const about = (clockAheadMs: number) => examineClock({ ...state, clockAheadMs }, NOW);
-      assert.equal(about(-900).state, 'ok');
-      assert.match(
-        about(90_000).sentence,
-        /^The clock of the database is 90 seconds ahead of this machine's/,
-      );
-      assert.match(about(-90_000).sentence, /90 seconds behind this machine's/);
-    }));
+    const state = {
+      pending: [],
+      unknown: [],
+      secretIds: [],
+      newestAt: null,
+      deadEvents: 0,
+      refusesEverybody: false,
+      isReadOnly: false,
+    };
+    const about = (clockAheadMs: number) => examineClock({ ...state, clockAheadMs }, NOW);
+    assert.equal(about(-900).state, 'ok');
+    assert.match(about(90_000).sentence, /^The clock of the database is 90 seconds ahead of this machine's/);
+    assert.match(about(-90_000).sentence, /90 seconds behind this machine's/);
+  }));
 
-  it('the doctor reports too little free disk space', () => {
-    const room = (freeBytes: number) => judgeFreeSpace('/srv/guide', freeBytes);
-    assert.deepEqual(room(5 * 1024 ** 3), {
-      check: 'disk',
-      state: 'ok',
-      sentence: 'The disk that holds /srv/guide has 5.0 GiB free.',
-    });
-    assert.equal(room(500 * 1024 ** 2).state, 'warning');
-    assert.equal(room(50 * 1024 ** 2).state, 'problem');
+it('the doctor reports too little free disk space', () => {
+  const room = (freeBytes: number) => judgeFreeSpace('/srv/guide', freeBytes);
+  assert.deepEqual(room(5 * 1024 ** 3), {
+    check: 'disk',
+    state: 'ok',
+    sentence: 'The disk that holds /srv/guide has 5.0 GiB free.',
   });
+  assert.equal(room(500 * 1024 ** 2).state, 'warning');
+  assert.equal(room(50 * 1024 ** 2).state, 'problem');
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { reportBody, reportFile } from '#desk/report/report-html.ts';
 import type { Report } from '#desk/report/report.ts';
@@ -42,89 +42,87 @@ const barOf = (html: string, row: string): number[] => {
   return [...bar.matchAll(/<rect[^>]* width="([\d.]+)%"/g)].map(([, width]) => Number(width));
 };
 
-describe('HTML report', () => {
-  it('the report shows views and people on separate scales', () => {
-    const html = reportBody(REPORT);
-    assert.deepEqual(
-      ['Page seen', 'Form opened', 'Asked for a code', 'Entered the code'].map((step) => barOf(html, step)),
-      [[100], [20], [100], [50]],
-    );
+it('the report shows views and people on separate scales', () => {
+  const html = reportBody(REPORT);
+  assert.deepEqual(
+    ['Page seen', 'Form opened', 'Asked for a code', 'Entered the code'].map((step) => barOf(html, step)),
+    [[100], [20], [100], [50]],
+  );
+});
+
+it('the report shows new leads and people without a code on the scale of the longest bar', () => {
+  const html = reportBody(REPORT);
+  assert.deepEqual(barOf(html, 'newsletter'), [33.33, 16.67]);
+});
+
+for (const [what, row, viewsFrom, share, sentence] of [
+  ['counted views', { seen: 340, leads: 12 }, null, '3.5%', ', which is 3.5% of its 340 views'],
+  ['no views', { seen: 0, leads: 12 }, null, '–', ''],
+  ['fewer views than leads', { seen: 11, leads: 12 }, null, '–', ''],
+  ['views of a part of the period', { seen: 340, leads: 12 }, '2026-11-20T00:00:00.000Z', '–', ''],
+] as const)
+  it(`the report shows the leads of a source's views with ${what}`, () => {
+    const bySource = [{ name: 'google-ads', asked: 15, entered: 12, ...row }];
+    const html = reportBody({ ...REPORT, leads: 12, viewsFrom, bySource });
+    assert.match(html, new RegExp(`<th scope="row">google-ads</th>.*<td>${share}</td></tr>`));
+    assert.ok(html.includes(`12 of 12 new leads came from google-ads${sentence}.`), html);
   });
 
-  it('the report shows new leads and people without a code on the scale of the longest bar', () => {
-    const html = reportBody(REPORT);
-    assert.deepEqual(barOf(html, 'newsletter'), [33.33, 16.67]);
+it('the report begins with the figures of its period', () => {
+  const html = reportBody({
+    ...REPORT,
+    timeToEnter: { people: 50, p50Seconds: 0, p95Seconds: 9, groups: [] },
   });
+  const figures = html.matchAll(/<dt>(.*?)<\/dt><dd class="report-value">(.*?)<\/dd>/g);
+  assert.deepEqual(
+    Array.from(figures, ([, ...pair]) => pair),
+    [
+      ['New leads', '40'],
+      ['Views that became leads', '4.0%'],
+      ['Asked for a code', '100'],
+      ['Entered the code', '50%'],
+      ['Median time from e-mail to code', '0&nbsp;s'],
+    ],
+  );
+  assert.match(html, /Asked but entered no code/);
+  assert.match(html, /<tr><th scope="row">newsletter<\/th><td>600<\/td><td>40<\/td>/);
+});
 
-  for (const [what, row, viewsFrom, share, sentence] of [
-    ['counted views', { seen: 340, leads: 12 }, null, '3.5%', ', which is 3.5% of its 340 views'],
-    ['no views', { seen: 0, leads: 12 }, null, '–', ''],
-    ['fewer views than leads', { seen: 11, leads: 12 }, null, '–', ''],
-    ['views of a part of the period', { seen: 340, leads: 12 }, '2026-11-20T00:00:00.000Z', '–', ''],
-  ] as const)
-    it(`the report shows the leads of a source's views with ${what}`, () => {
-      const bySource = [{ name: 'google-ads', asked: 15, entered: 12, ...row }];
-      const html = reportBody({ ...REPORT, leads: 12, viewsFrom, bySource });
-      assert.match(html, new RegExp(`<th scope="row">google-ads</th>.*<td>${share}</td></tr>`));
-      assert.ok(html.includes(`12 of 12 new leads came from google-ads${sentence}.`), html);
-    });
+it('the report has no inline style and shows markup in a source as text', () => {
+  const html = reportBody(REPORT);
+  assert.doesNotMatch(html, /<style|<[^>]* style=/);
+  assert.match(html, /<th scope="row">x&quot; style=&quot;color:red&quot; &lt;style&gt;/);
+});
 
-  it('the report begins with the figures of its period', () => {
-    const html = reportBody({
-      ...REPORT,
-      timeToEnter: { people: 50, p50Seconds: 0, p95Seconds: 9, groups: [] },
-    });
-    const figures = html.matchAll(/<dt>(.*?)<\/dt><dd class="report-value">(.*?)<\/dd>/g);
-    assert.deepEqual(
-      Array.from(figures, ([, ...pair]) => pair),
-      [
-        ['New leads', '40'],
-        ['Views that became leads', '4.0%'],
-        ['Asked for a code', '100'],
-        ['Entered the code', '50%'],
-        ['Median time from e-mail to code', '0&nbsp;s'],
-      ],
-    );
-    assert.match(html, /Asked but entered no code/);
-    assert.match(html, /<tr><th scope="row">newsletter<\/th><td>600<\/td><td>40<\/td>/);
+it('the report divides new leads by views only if all views are known', () => {
+  const otherSteps = REPORT.funnel!.filter(({ step }) => step !== 'seen');
+  const seenTimes = (times: number): Partial<Report> => ({
+    funnel: [{ step: 'seen', times }, ...otherSteps],
   });
+  for (const [change, value, sentence] of [
+    [{}, '4.0%', '40 new leads, 1,000 views.'],
+    [seenTimes(40), '100.0%', '40 new leads, 40 views.'],
+    [seenTimes(16), '–', 'Not all views are known.'],
+    [seenTimes(0), '–', 'Not all views are known.'],
+    [{ ...seenTimes(0), leads: 0 }, '–', '0 new leads, 0 views.'],
+    [{ viewsFrom: '2026-11-20T00:00:00.000Z' }, '–', 'Not all views are known.'],
+    [{ ...seenTimes(0), viewsFrom: '2026-11-20T00:00:00.000Z' }, '–', 'Not all views are known.'],
+    [{ funnel: otherSteps }, '–', 'Not all views are known.'],
+  ] as const) {
+    const html = reportBody({ ...REPORT, ...change });
+    assert.ok(html.includes(`<dd class="report-value">${value}</dd><dd>${sentence}`), html);
+  }
+});
 
-  it('the report has no inline style and shows markup in a source as text', () => {
-    const html = reportBody(REPORT);
-    assert.doesNotMatch(html, /<style|<[^>]* style=/);
-    assert.match(html, /<th scope="row">x&quot; style=&quot;color:red&quot; &lt;style&gt;/);
-  });
+it('the report says why earlier views are unknown, even after two years', () => {
+  const html = reportBody({ ...REPORT, viewsFrom: '2026-11-20T00:00:00.000Z' });
+  const reason = 'because earlier views were not counted or are no longer stored.';
+  assert.ok(html.includes(`Views are only known from 20 November 2026 on, ${reason}`), html);
+});
 
-  it('the report divides new leads by views only if all views are known', () => {
-    const otherSteps = REPORT.funnel!.filter(({ step }) => step !== 'seen');
-    const seenTimes = (times: number): Partial<Report> => ({
-      funnel: [{ step: 'seen', times }, ...otherSteps],
-    });
-    for (const [change, value, sentence] of [
-      [{}, '4.0%', '40 new leads, 1,000 views.'],
-      [seenTimes(40), '100.0%', '40 new leads, 40 views.'],
-      [seenTimes(16), '–', 'Not all views are known.'],
-      [seenTimes(0), '–', 'Not all views are known.'],
-      [{ ...seenTimes(0), leads: 0 }, '–', '0 new leads, 0 views.'],
-      [{ viewsFrom: '2026-11-20T00:00:00.000Z' }, '–', 'Not all views are known.'],
-      [{ ...seenTimes(0), viewsFrom: '2026-11-20T00:00:00.000Z' }, '–', 'Not all views are known.'],
-      [{ funnel: otherSteps }, '–', 'Not all views are known.'],
-    ] as const) {
-      const html = reportBody({ ...REPORT, ...change });
-      assert.ok(html.includes(`<dd class="report-value">${value}</dd><dd>${sentence}`), html);
-    }
-  });
-
-  it('the report says why earlier views are unknown, even after two years', () => {
-    const html = reportBody({ ...REPORT, viewsFrom: '2026-11-20T00:00:00.000Z' });
-    const reason = 'because earlier views were not counted or are no longer stored.';
-    assert.ok(html.includes(`Views are only known from 20 November 2026 on, ${reason}`), html);
-  });
-
-  it('the report uses the colours of the campaign', () => {
-    const page = reportFile(REPORT, { light: '#102030', dark: '#a0b0c0' });
-    assert.match(page, /--accent: #102030/);
-    assert.match(page, /--accent: #a0b0c0/);
-    assert.ok(page.includes(reportBody(REPORT)));
-  });
+it('the report uses the colours of the campaign', () => {
+  const page = reportFile(REPORT, { light: '#102030', dark: '#a0b0c0' });
+  assert.match(page, /--accent: #102030/);
+  assert.match(page, /--accent: #a0b0c0/);
+  assert.ok(page.includes(reportBody(REPORT)));
 });
