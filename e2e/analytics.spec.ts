@@ -118,11 +118,7 @@ test.describe.configure({ mode: 'default', timeout: 180_000 });
 test.use({ siteOptions: { campaign: plausibleCampaign() } });
 
 for (const [name, tool] of Object.entries<Tool>(TOOLS)) {
-  test(`${name} counts the page view and four steps without personal data`, async ({
-    browser,
-    counter,
-    site: shared,
-  }) => {
+  test(`${name} counts views and steps without personal data`, async ({ browser, counter, site: shared }) => {
     await using own = tool.site ? await startSite(tool.site()) : null;
     const site = own ?? shared;
     counter.serve(tool.script);
@@ -189,11 +185,7 @@ for (const [name, tool] of Object.entries<Tool>(TOOLS)) {
   });
 }
 
-test('a visit counter receives the site or the Android app that referred a visitor', async ({
-  browser,
-  counter,
-  site,
-}) => {
+test('the visit counter gets the referring site or Android app', async ({ browser, counter, site }) => {
   for (const [referrer, sent] of [
     ['https://news.example:8443/issue?reader=7', 'https://news.example:8443/'],
     ['android-app://com.google.android.gm/', 'android-app://com.google.android.gm/'],
@@ -212,11 +204,7 @@ test('a visit counter receives the site or the Android app that referred a visit
   }
 });
 
-test('no visit counter is loaded on the 404 page or for a visitor who opted out', async ({
-  browser,
-  counter,
-  site,
-}) => {
+test('no visit counter is loaded on the 404 page or after an opt-out', async ({ browser, counter, site }) => {
   counter.serve(TOOLS.plausible.script);
   for (const wish of [
     () => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }),
@@ -239,11 +227,7 @@ test('no visit counter is loaded on the 404 page or for a visitor who opted out'
   expect(counter.asked).toEqual([]);
 });
 
-test('the page works if the visit counter fails to load or throws an error', async ({
-  browser,
-  counter,
-  site,
-}) => {
+test('the page works if the visit counter does not load or throws', async ({ browser, counter, site }) => {
   for (const [script, goes = 'openForm'] of [
     [null],
     ['throw new Error("The counter broke.");'],

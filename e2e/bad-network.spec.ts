@@ -72,10 +72,7 @@ async function letCome(page: Page, url: string, release: () => void): Promise<vo
   await settle(page);
 }
 
-test('a late response to a form or code does not move a visitor who has left it', async ({
-  page,
-  visitor,
-}) => {
+test('a late response to a form or code does not move a visitor who left it', async ({ page, visitor }) => {
   const releaseForm = await hold(page, '**/api/leads');
   await visitor.startAtFilledForm();
   await visitor.sendForm();

@@ -51,10 +51,7 @@ test('a stranger sees the same sign-in as a desk user', async ({ page }) => {
   await expectFitsTelephone(page, 'sign in');
 });
 
-test('a session in the desk lasts even if the clock of the browser is a day ahead', async ({
-  page,
-  open,
-}) => {
+test("a session in the desk lasts even if the browser's clock is a day ahead", async ({ page, open }) => {
   await page.clock.install({ time: Date.now() + 86_400_000 });
   await open('/leads');
   await expect(page.getByRole('rowheader').first()).toBeVisible();
@@ -94,12 +91,7 @@ test('a desk page is loaded again for the next desk user in the same tab', async
   await expect(page.getByRole('rowheader').first()).toBeVisible();
 });
 
-test('the account page lists sessions of the desk and can end them', async ({
-  page,
-  open,
-  request,
-  desk,
-}) => {
+test("the account page lists the desk's sessions and can end them", async ({ page, open, request, desk }) => {
   const headers = await desk.signIn(PEOPLE.read, 'Firefox/140.0 (Windows)');
   await open('/account', 'read');
   const row = page.getByRole('row', { name: /Firefox on Windows/ });
@@ -120,11 +112,7 @@ test('the account page lists sessions of the desk and can end them', async ({
   await expectFitsTelephone(page, 'account');
 });
 
-test('the link from "desk open" works once, and its token leaves the URL', async ({
-  page,
-  desk,
-  browser,
-}) => {
+test('the link from "desk open" works once; its token leaves the URL', async ({ page, desk, browser }) => {
   const command = spawn(process.execPath, ['desk/start.js', 'open'], {
     env: { PATH: process.env['PATH'], INSTANCE_FOLDER: desk.site.folder, ...desk.site.env },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -205,10 +205,7 @@ test('a date filter of the desk applies once its date is complete', async ({ pag
   await expect(from).toHaveValue('2026-01-11');
 });
 
-test('the desk filters by the present day, even if the list was opened before midnight', async ({
-  page,
-  open,
-}) => {
+test('the desk filters by the present day, even in a list opened before midnight', async ({ page, open }) => {
   const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
   await page.clock.install({ time: `${day(1)}T23:59:30Z` });
   await open('/leads');
@@ -223,10 +220,7 @@ test('the desk filters by the present day, even if the list was opened before mi
   await expect(today).toHaveAttribute('aria-pressed', 'true');
 });
 
-test('an empty list of the desk can be reloaded, and a loading one does not claim to be empty', async ({
-  page,
-  open,
-}) => {
+test('an empty desk list can be reloaded, and a loading one is not called empty', async ({ page, open }) => {
   await open('/leads?state=unverified');
   await expect(page.getByText('Everyone who asked for a code has entered it.')).toBeVisible();
   await expect(page.getByRole('status').filter({ hasText: '0 people.' })).toBeVisible();

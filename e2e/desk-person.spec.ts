@@ -61,11 +61,7 @@ test("a correction appears in the timeline of the contact's page", async ({ page
   );
 });
 
-test("a contact's page opens the consent proof and sends the guide again", async ({
-  page,
-  desk,
-  openNewLead,
-}) => {
+test("a contact's page opens the proof and sends the guide again", async ({ page, desk, openNewLead }) => {
   const email = await openNewLead();
   const [proof] = await Promise.all([
     page.waitForEvent('popup'),
@@ -84,11 +80,7 @@ test("a contact's page opens the consent proof and sends the guide again", async
   await desk.site.inbox.waitForMail(email, 3);
 });
 
-test('mail to a contact can be stopped with a note, and resumed if there is no other reason to stop it', async ({
-  page,
-  desk,
-  openNewLead,
-}) => {
+test('stopped mail to a contact resumes if no other reason stops it', async ({ page, desk, openNewLead }) => {
   const email = await openNewLead();
   // The guide's mail must have left before mail to the address is stopped.
   const { parsed } = await desk.site.inbox.waitForMail(email, 2);
@@ -186,11 +178,7 @@ test('the result of an erasure stays visible if data remains', async ({ page, op
   await expect(page.getByText(erased)).toBeVisible();
 });
 
-test('a read-only desk user sees the timeline but no actions, and the audit log names the user', async ({
-  page,
-  open,
-  openNewLead,
-}) => {
+test('a read-only desk user sees no actions and is named in the log', async ({ page, open, openNewLead }) => {
   const email = await openNewLead('read');
   await expect(entry(page, 'Became a lead')).toBeVisible();
   await expect(

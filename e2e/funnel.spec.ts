@@ -22,11 +22,7 @@ async function readToEnd({ page, article }: Visitor): Promise<void> {
   }).toPass({ intervals: [50] });
 }
 
-test('each step of a visit is counted once unless the visitor opted out', async ({
-  page,
-  browser,
-  startOwnSite,
-}) => {
+test('each step is counted once unless the visitor opted out', async ({ page, browser, startOwnSite }) => {
   test.slow();
   const site = await startOwnSite();
   const sent = reportsOf(page);

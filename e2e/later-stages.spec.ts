@@ -18,11 +18,7 @@ for (const [what, answer] of [
   ['fails to load', null],
   ['has been replaced by a newer one', { status: 404, body: '' }],
 ] as const)
-  test(`an accepted form survives a second script that ${what}`, async ({
-    page,
-    visitor,
-    expectedErrors,
-  }) => {
+  test(`a sent form survives a second script that ${what}`, async ({ page, visitor, expectedErrors }) => {
     expectedErrors.push(/assets\/second-/);
     await page.route(SECOND_FILE, (route) => (answer ? route.fulfill(answer) : route.abort()));
     await visitor.startAtFilledForm();

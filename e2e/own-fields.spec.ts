@@ -12,7 +12,7 @@ const NEWS_VERSION = consentVersion(
 
 const keysOfTab = (page: Page) => page.evaluate(() => Object.keys(sessionStorage));
 
-test('answers to every kind of custom question, and the tick for news, survive reload, resend and verification', async ({
+test('answers of every kind and the tick for news survive reload and resend', async ({
   page,
   desk: { site },
 }) => {

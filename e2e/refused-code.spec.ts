@@ -24,10 +24,7 @@ async function startAtRefusal(visitor: Visitor): Promise<void> {
   await expect(visitor.box(1)).toBeFocused();
 }
 
-test('the error about a refused code covers nothing and disappears with typing', async ({
-  page,
-  visitor,
-}) => {
+test('the error about a refused code covers nothing and vanishes with typing', async ({ page, visitor }) => {
   await page.clock.install();
   await resize(page, { width: 320, height: 568 });
   await startAtRefusal(visitor);

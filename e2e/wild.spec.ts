@@ -84,11 +84,7 @@ test('the page works after a translation tool has rewritten its text', async ({ 
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Cold Outreach');
 });
 
-test('a reload, Back and Forward keep the stage and text, and send no mail', async ({
-  page,
-  visitor,
-  site,
-}) => {
+test('a reload, Back and Forward keep stage and text, and send no mail', async ({ page, visitor, site }) => {
   await page.clock.install();
   await page.goto('/?utm_source=test');
   await visitor.askForCode();
