@@ -12,10 +12,7 @@ const NEWS_VERSION = consentVersion(
 
 const keysOfTab = (page: Page) => page.evaluate(() => Object.keys(sessionStorage));
 
-test('answers of every kind and the tick for news survive reload and resend', async ({
-  page,
-  desk: { site },
-}) => {
+test('every kind of answer and the news tick survive reload and resend', async ({ page, desk: { site } }) => {
   test.slow();
   const visitor = createVisitor(page, site);
   const forms = requestsTo(page, '/api/leads');
