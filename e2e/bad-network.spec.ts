@@ -103,6 +103,7 @@ const BUSY = 'Too many requests came from your network. Please try again in 40 s
 
 const NOT_CHECKED = [
   { what: 'a portal', status: 200, body: '<!DOCTYPE html><p>Please sign in.', says: VERIFICATION_FAILED },
+  { what: 'a failing server', status: 500, body: '', says: VERIFICATION_FAILED },
   {
     what: 'a busy network',
     status: 429,

@@ -137,6 +137,7 @@ test('a code that could not be checked can be pasted again after a resend', asyn
   await page.clock.fastForward(60_000);
   await page.getByRole('button', { name: 'Resend Code' }).click();
   await expect(tryAgain).toHaveCount(0);
+  await expect(page.getByText('Your code could not be checked.')).toHaveCount(0);
   await page.evaluate((text) => navigator.clipboard.writeText(text), code);
   await page.keyboard.press('ControlOrMeta+v');
   await expect(visitor.article).toBeVisible();
