@@ -1,7 +1,9 @@
 import {
   expect,
+  fulfillNext,
   hold,
   openWithFonts,
+  requestsTo,
   resize,
   test,
   waitForFonts,
@@ -58,12 +60,8 @@ test('the focus returns after a failed submission and after a closed toast', asy
 
 test('"Try again" moves the focus to the title of the article', async ({ page, visitor }) => {
   await withoutArticle(page);
-  const calls: string[] = [];
-  await page.route('**/api/article', (route) =>
-    calls.push(route.request().url()) <= 2
-      ? route.fulfill({ status: 503, body: 'Not now.' })
-      : route.continue(),
-  );
+  await fulfillNext(page, '**/api/article', { status: 503, body: 'Not now.' }, 2);
+  const calls = requestsTo(page, '/api/article');
   await visitor.startAtCode();
   await visitor.enterCode(await visitor.mailedCode());
   const title = page.getByRole('heading', { level: 1 });

@@ -1,26 +1,21 @@
-import type { Route } from '@playwright/test';
-
-import { expect, requestsTo, test } from './fixtures.ts';
+import { expect, hold, requestsTo, test } from './fixtures.ts';
 
 const PORTAL = { status: 200, contentType: 'text/html', body: '<!doctype html><p>Please sign in.' };
 
 test('a press restores the code screen after a failed reload', async ({ page, visitor, site }) => {
   await visitor.startAtCode();
   const code = await visitor.mailedCode();
+  const calls = requestsTo(page, '/api/challenge');
   for (const answer of [null, PORTAL]) {
-    let asked = 0;
-    await page.route('**/api/challenge**', (route) => {
-      asked += 1;
-      return answer ? route.fulfill(answer) : route.abort();
-    });
+    await page.route('**/api/challenge**', (route) => (answer ? route.fulfill(answer) : route.abort()));
     await page.reload();
     const sentence = page.getByText('Your code screen could not be brought back.');
     await expect(sentence).toBeVisible();
     await expect(visitor.codeScreen).toBeVisible();
     const tryAgain = page.getByRole('button', { name: 'Try again' });
-    const before = asked;
+    const before = calls.length;
     await tryAgain.click();
-    await expect.poll(() => asked).toBeGreaterThan(before);
+    await expect.poll(() => calls.length).toBeGreaterThan(before);
     await expect(sentence).toBeVisible();
     await expect(tryAgain).toBeFocused();
     await page.unroute('**/api/challenge**');
@@ -81,26 +76,20 @@ test('Forward returns to a code screen unless its code is gone', async ({ page, 
 test('a slow reload shows a sign that the page is loading', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtCode();
-  const held: Route[] = [];
-  const hold = (route: Route) => void held.push(route);
-  await page.route('**/assets/second-*', hold);
-  await page.reload();
-  await expect.poll(() => held.length).toBeGreaterThan(0);
+  const releaseSecond = await hold(page, '**/assets/second-*');
+  await Promise.all([page.waitForRequest('**/assets/second-*'), page.reload()]);
   await page.clock.fastForward(2_000);
   await expect(page.getByText('One moment')).toBeVisible();
-  for (const route of held) await route.continue();
-  await page.unroute('**/assets/second-*');
+  releaseSecond();
   await expect(page.getByText(visitor.email)).toBeVisible();
 
-  held.length = 0;
-  await page.route('**/assets/app-*', hold);
-  await page.reload();
-  await expect.poll(() => held.length).toBeGreaterThan(0);
+  const releaseApp = await hold(page, '**/assets/app-*');
+  await Promise.all([page.waitForRequest('**/assets/app-*'), page.reload()]);
   const alert = page.getByRole('alert').filter({ hasText: 'could not be loaded completely' });
   await expect(alert).toBeHidden();
   await page.clock.fastForward(15_000);
   await expect(alert).toBeVisible();
-  for (const route of held) await route.continue();
+  releaseApp();
   await expect(page.getByText(visitor.email)).toBeVisible();
   await expect(alert).toBeHidden();
 });
