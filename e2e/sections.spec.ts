@@ -103,8 +103,7 @@ test.describe('rearranged page', () => {
       route.fulfill({ contentType: 'text/html', body: '<title>Shop</title><h1>Thank you</h1>' }),
     );
     const visitor = createVisitor(page, site);
-    await page.goto(site.url);
-    await visitor.openForm();
+    await visitor.startAtForm();
     await expect(page.getByRole('complementary', { name: 'What You Will Have' })).toBeVisible();
     await expect(page.locator('blockquote')).toHaveCount(0);
     await expectNoViolations(page, 'the form');
