@@ -10,9 +10,7 @@ import { createVisitor, expect, inDatabase, test } from './fixtures.ts';
 
 const TODAY = wordsOrThrow(readConsent(TEST_CAMPAIGN));
 
-function otherWording(text: string): { text: string; version: string } {
-  return { text, version: consentVersion(text) };
-}
+const otherWording = (text: string) => ({ text, version: consentVersion(text) });
 
 async function openOldTab(page: Page, old: { text: string; version: string }): Promise<void> {
   await page.route('**/assets/app-*', async (route) => {

@@ -31,13 +31,8 @@ test('the page has the meta tags for search engines and link previews', async ({
   const manifest = (await (await page.request.get('/site.webmanifest')).json()) as {
     icons: { src: string }[];
   };
-  for (const { src } of [
-    ...manifest.icons,
-    { src: '/favicon.ico' },
-    { src: '/favicon.svg' },
-    { src: '/apple-touch-icon.png' },
-  ]) {
-    expect((await page.request.get(src)).status(), src).toBe(200);
-  }
+  const icons = manifest.icons.map(({ src }) => src);
+  for (const icon of [...icons, '/favicon.ico', '/favicon.svg', '/apple-touch-icon.png'])
+    expect((await page.request.get(icon)).status(), icon).toBe(200);
   await expect(page.locator('link[rel=manifest]')).toHaveAttribute('href', '/site.webmanifest');
 });
