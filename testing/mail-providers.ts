@@ -4,6 +4,7 @@ import { createHmac, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 
 import { TEST_SNS_CERTIFICATE, TEST_SNS_KEY } from '#testing/certificate.ts';
+import { askAndReceive } from '#testing/lead-calls.ts';
 import { listening } from '#testing/listening.ts';
 import { withServer, type ServerOptions, type ServerUnderTest } from '#testing/server-under-test.ts';
 
@@ -36,6 +37,7 @@ type Amazon = {
   readonly responses: Map<string, string | number>;
 };
 
+/** EMAIL has been mailed a code, because events about other addresses are ignored. */
 export async function withAmazon(
   options: ServerOptions,
   test: (server: ServerUnderTest, amazon: Amazon) => Promise<void>,
@@ -59,7 +61,10 @@ export async function withAmazon(
         return fetch(`http://127.0.0.1:${http.port}${pathname}${search}`, init);
       },
     },
-    (server) => test(server, amazon),
+    async (server) => {
+      await askAndReceive(server, EMAIL);
+      await test(server, amazon);
+    },
   );
 }
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { TEST_SNS_CERTIFICATE } from '#testing/certificate.ts';
-import { askAndReceive } from '#testing/lead-calls.ts';
 import {
   EMAIL,
   TOPIC,
@@ -29,7 +28,6 @@ import {
 
 it('a SendGrid event is accepted only with a recent signature over its exact bytes', () =>
   withAmazon({ engine: 'sqlite' }, async (server) => {
-    await askAndReceive(server, EMAIL);
     const now = server.now();
     const event: ProviderEvent = { kind: 'bounce', at: now };
     const right = asSendGrid([event], now);
@@ -54,7 +52,6 @@ it('a SendGrid event is accepted only with a recent signature over its exact byt
 
 it('a Mailgun event is accepted only with a recent, signed timestamp and token', () =>
   withAmazon({ engine: 'sqlite' }, async (server) => {
-    await askAndReceive(server, EMAIL);
     const now = server.now();
     const event: ProviderEvent = { kind: 'bounce', at: now };
     const right = asMailgun(event, now, 'once');
@@ -72,7 +69,6 @@ it('a Mailgun event is accepted only with a recent, signed timestamp and token',
 
 it('a Mailgun or Postmark bounce is ignored unless the e-mail address is dead', () =>
   withAmazon({ engine: 'sqlite' }, async (server) => {
-    await askAndReceive(server, EMAIL);
     for (const reason of ['suppress-complaint', 'suppress-unsubscribe', 'generic', 'old']) {
       const mailgun = asMailgun({ kind: 'bounce', at: server.now() }, server.now());
       const payload = mailgun.payload
@@ -99,7 +95,6 @@ it('a Mailgun or Postmark bounce is ignored unless the e-mail address is dead', 
 
 it('a Postmark event is accepted only with the configured user and password', () =>
   withAmazon({ engine: 'sqlite' }, async (server) => {
-    await askAndReceive(server, EMAIL);
     const right = asPostmark({ kind: 'bounce', at: server.now() });
     for (const authorization of [
       undefined,
@@ -116,7 +111,6 @@ it('a Postmark event is accepted only with the configured user and password', ()
 
 it('an Amazon SES event is accepted only if SNS signed it for our topic', () =>
   withAmazon({ engine: 'sqlite' }, async (server, amazon) => {
-    await askAndReceive(server, EMAIL);
     const now = server.now();
     const event: ProviderEvent = { kind: 'bounce', at: now };
     const fields = { Type: 'Notification', Message: sesNotification(event), Timestamp: iso(now) };
@@ -165,7 +159,6 @@ it('an Amazon SES event is accepted only if SNS signed it for our topic', () =>
 
 it('an Amazon SES event is postponed while the certificate cannot be fetched', () =>
   withAmazon({ engine: 'sqlite' }, async (server, { responses, requests }) => {
-    await askAndReceive(server, EMAIL);
     const call = asSes({ kind: 'bounce', at: server.now() }, server.now());
     responses.set(CERTIFICATE_PATH, 500);
     await expectRefusal(server, 'ses', call, LATER);
@@ -226,7 +219,6 @@ it("an Amazon SES subscription is confirmed only for our topic and at Amazon's o
 
 it('an Amazon SES bounce is ignored if it is temporary or about the message', () =>
   withAmazon({ engine: 'sqlite' }, async (server) => {
-    await askAndReceive(server, EMAIL);
     const at = server.now();
     const notify = async (Message: string) => {
       const message = snsMessage({ Type: 'Notification', Message, Timestamp: iso(at) });
