@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
@@ -16,39 +16,37 @@ import { openTestService } from '#testing/open-test-service.ts';
 import { TEST_SECRET } from '#testing/server-under-test.ts';
 
 for (const engine of ENGINES) {
-  describe(`database checks on ${engine}`, () => {
-    it('the doctor reports a clock that is behind the newest row', () =>
-      withInstance({ engine }, async (instance) => {
-        const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });
-        await sql`insert into outbox (id, kind, payload, recipient, due_at, created_at, turn_at)
+  it(`the doctor reports a clock that is behind the newest row in ${engine}`, () =>
+    withInstance({ engine }, async (instance) => {
+      const service = await openTestService(instance.folder, instance.env, { clock: () => NOW });
+      await sql`insert into outbox (id, kind, payload, recipient, due_at, created_at, turn_at)
           values ('a', 'code', '{}', 'ada@example.com', ${NOW}, ${NOW}, ${NOW})`.execute(service.database.db);
-        await service.close();
-        assert.match(
-          (await findingsAbout('clock', instance, { now: NOW - 60_000 }))[0]!,
-          /^problem: .*11:59:00\.000Z, but the newest row is from 2026-11-20T12:00:00\.000Z/,
-        );
-        assert.match((await findingsAbout('clock', instance))[0]!, /^ok: /);
-      }));
+      await service.close();
+      assert.match(
+        (await findingsAbout('clock', instance, { now: NOW - 60_000 }))[0]!,
+        /^problem: .*11:59:00\.000Z, but the newest row is from 2026-11-20T12:00:00\.000Z/,
+      );
+      assert.match((await findingsAbout('clock', instance))[0]!, /^ok: /);
+    }));
 
-    it('the doctor reports a database from a newer or another version and tables from an older one', () =>
-      withInstance({ engine }, async (instance) => {
-        const { settings } = doctorTargetOf(instance, instance.env);
-        assert(settings.type === 'settings');
-        const { db, close } = openDatabase(settings.config.database, () => {});
-        await sql`insert into kysely_migration (name, timestamp) values ('2099-01-01-flying-cars', '2099')`.execute(
-          db,
-        );
-        const about = async () => (await findingsAbout('database', instance))[0]!;
-        assert.match(await about(), /^problem: .*used by a newer version/);
-        await sql`delete from kysely_migration where name not like '2099%'`.execute(db);
-        const findings = await findingsAbout('database', instance);
-        assert.match(findings[0]!, /^problem: The database was used by another version/);
-        assert.doesNotMatch(findings.join(), /older version/);
-        await sql`delete from kysely_migration`.execute(db);
-        assert.match(await about(), /^note: The tables are from an older version\. The n/);
-        await close();
-      }));
-  });
+  it(`the doctor reports ${engine} from a newer or another version and tables from an older one`, () =>
+    withInstance({ engine }, async (instance) => {
+      const { settings } = doctorTargetOf(instance, instance.env);
+      assert(settings.type === 'settings');
+      const { db, close } = openDatabase(settings.config.database, () => {});
+      await sql`insert into kysely_migration (name, timestamp) values ('2099-01-01-flying-cars', '2099')`.execute(
+        db,
+      );
+      const about = async () => (await findingsAbout('database', instance))[0]!;
+      assert.match(await about(), /^problem: .*used by a newer version/);
+      await sql`delete from kysely_migration where name not like '2099%'`.execute(db);
+      const findings = await findingsAbout('database', instance);
+      assert.match(findings[0]!, /^problem: The database was used by another version/);
+      assert.doesNotMatch(findings.join(), /older version/);
+      await sql`delete from kysely_migration`.execute(db);
+      assert.match(await about(), /^note: The tables are from an older version\. The n/);
+      await close();
+    }));
 }
 
 it('the doctor reports a database that is missing, moved, damaged or of another type', () =>

@@ -22,42 +22,39 @@ import {
 import { listening } from '#testing/listening.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
-for (const engine of MATRIX_ENGINES) {
-  describe(`doctor runs on ${engine}`, () => {
-    it('the doctor finds nothing wrong in a healthy instance and leaves the database unchanged', () =>
-      withInstance({ engine }, async (instance) => {
-        const file = path.join(instance.folder, 'data/leads.db');
-        const before = engine === 'sqlite' ? readFileSync(file) : null;
-        const { exitCode, out, notes } = await doctor(doctorTargetOf(instance, instance.env), ['--json']);
-        const found = JSON.parse(out) as { healthy: boolean; problems: number; findings: Finding[] };
-        assert.equal(exitCode, 0, out);
-        assert.deepEqual([found.healthy, found.problems], [true, 0]);
-        assert.equal(notes, '0 problems and 0 warnings.');
-        const states = Object.fromEntries(found.findings.map(({ check, state }) => [check, state]));
-        assert.deepEqual(states, {
-          settings: 'ok',
-          words: 'note',
-          page: 'note',
-          address: 'note',
-          database: 'ok',
-          disk: engine === 'sqlite' ? 'ok' : 'note',
-          clock: engine === 'sqlite' ? 'note' : 'ok',
-          secret: 'ok',
-          files: 'ok',
-          ...(engine === 'sqlite' && { backup: 'note' }),
-          'mail account': 'note',
-          sender: 'ok',
-          MX: 'ok',
-          SPF: 'ok',
-          DKIM: 'note',
-          DMARC: 'note',
-          'reverse DNS': 'note',
-        });
-        if (before) assert.deepEqual(readFileSync(file), before);
-        assert.deepEqual(instance.inbox.mails, []);
-      }));
-  });
-}
+for (const engine of MATRIX_ENGINES)
+  it(`the doctor finds nothing wrong in a healthy instance and leaves ${engine} unchanged`, () =>
+    withInstance({ engine }, async (instance) => {
+      const file = path.join(instance.folder, 'data/leads.db');
+      const before = engine === 'sqlite' ? readFileSync(file) : null;
+      const { exitCode, out, notes } = await doctor(doctorTargetOf(instance, instance.env), ['--json']);
+      const found = JSON.parse(out) as { healthy: boolean; problems: number; findings: Finding[] };
+      assert.equal(exitCode, 0, out);
+      assert.deepEqual([found.healthy, found.problems], [true, 0]);
+      assert.equal(notes, '0 problems and 0 warnings.');
+      const states = Object.fromEntries(found.findings.map(({ check, state }) => [check, state]));
+      assert.deepEqual(states, {
+        settings: 'ok',
+        words: 'note',
+        page: 'note',
+        address: 'note',
+        database: 'ok',
+        disk: engine === 'sqlite' ? 'ok' : 'note',
+        clock: engine === 'sqlite' ? 'note' : 'ok',
+        secret: 'ok',
+        files: 'ok',
+        ...(engine === 'sqlite' && { backup: 'note' }),
+        'mail account': 'note',
+        sender: 'ok',
+        MX: 'ok',
+        SPF: 'ok',
+        DKIM: 'note',
+        DMARC: 'note',
+        'reverse DNS': 'note',
+      });
+      if (before) assert.deepEqual(readFileSync(file), before);
+      assert.deepEqual(instance.inbox.mails, []);
+    }));
 
 describe('doctor runs', () => {
   it('the doctor prints DNS records to publish and sends a sample with --send', () =>
