@@ -8,9 +8,10 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
   test(`stages and envelope follow the motion preference "${reducedMotion}"`, async ({ page, visitor }) => {
     const isStill = reducedMotion === 'reduce';
     await page.emulateMedia({ reducedMotion });
+    type Seen = { fades: number; envelopes: { shown: boolean; ends: number[]; hit: boolean }[] };
     await page.addInitScript((selector) => {
       const plain = document.startViewTransition.bind(document);
-      const seen = { fades: 0, envelopes: [] as { shown: boolean; ends: number[]; hit: boolean }[] };
+      const seen: Seen = { fades: 0, envelopes: [] };
       Object.assign(window, { seen });
       document.startViewTransition = (...options) => {
         seen.fades += 1;
@@ -32,8 +33,6 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
       };
       requestAnimationFrame(look);
     }, ENVELOPE);
-    type Envelope = { readonly shown: boolean; readonly ends: readonly number[]; readonly hit: boolean };
-    type Seen = { readonly fades: number; readonly envelopes: readonly Envelope[] };
     const seen = () => page.evaluate(() => (window as unknown as { seen: Seen }).seen);
 
     await page.goto('/');
