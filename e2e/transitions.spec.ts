@@ -41,8 +41,7 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
     await visitor.openForm();
     await expect(visitor.form).toBeFocused();
-    await visitor.fillForm();
-    await visitor.sendForm();
+    await visitor.sendValidForm();
     await expect(visitor.box(1)).toBeFocused();
     expect((await seen()).fades).toBe(isStill ? 0 : 2);
     const longest = await page.evaluate(() =>
