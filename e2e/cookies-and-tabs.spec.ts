@@ -1,18 +1,12 @@
-import type { Page } from '@playwright/test';
-
 import { createVisitor, expect, test, wrongFor } from './fixtures.ts';
 
-async function refuseCookies(page: Page): Promise<void> {
+test('the page asks a visitor whose browser refuses cookies to allow them', async ({ page, visitor }) => {
   await page.route('**/api/**', async (route) => {
     const response = await route.fetch();
     await page.context().clearCookies();
     const { 'set-cookie': _, ...headers } = response.headers();
     await route.fulfill({ response, headers });
   });
-}
-
-test('the page asks a visitor whose browser refuses cookies to allow them', async ({ page, visitor }) => {
-  await refuseCookies(page);
   await page.goto('/');
   await visitor.askForCode();
   await visitor.enterCode(await visitor.mailedCode());

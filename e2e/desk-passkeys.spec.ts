@@ -3,12 +3,7 @@ import type { CDPSession, Page } from '@playwright/test';
 import { expectNoViolations } from './axe.ts';
 import { expect, PEOPLE, test } from './desk-fixtures.ts';
 
-type Authenticator = {
-  /** False imitates a user who cancels the browser's dialogue. */
-  readonly agrees: (isUserVerified: boolean) => Promise<unknown>;
-};
-
-async function addAuthenticator(page: Page): Promise<Authenticator> {
+async function addAuthenticator(page: Page) {
   const browser: CDPSession = await page.context().newCDPSession(page);
   await browser.send('WebAuthn.enable');
   const { authenticatorId } = await browser.send('WebAuthn.addVirtualAuthenticator', {
@@ -22,7 +17,9 @@ async function addAuthenticator(page: Page): Promise<Authenticator> {
     },
   });
   return {
-    agrees: (isUserVerified) => browser.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+    /** False imitates a user who cancels the browser's dialogue. */
+    agrees: (isUserVerified: boolean) =>
+      browser.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
   };
 }
 

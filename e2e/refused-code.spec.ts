@@ -17,16 +17,12 @@ const REFUSAL =
   'That code is wrong or no longer valid. Check the newest email from us, or ask for a new code.';
 const AT_BOXES = /^Wrong or expired code\. Use the one with the reference [A-Z]{3}, or ask for another\.$/;
 
-async function startAtRefusal(visitor: Visitor): Promise<void> {
+test('the error about a refused code covers nothing and vanishes with typing', async ({ page, visitor }) => {
+  await resize(page, { width: 320, height: 568 });
   await visitor.startAtCode();
   await visitor.enterCode(wrongFor(await visitor.mailedCode()));
   await expect(visitor.toast).toContainText(`400: ${REFUSAL}`);
   await expect(visitor.box(1)).toBeFocused();
-}
-
-test('the error about a refused code covers nothing and vanishes with typing', async ({ page, visitor }) => {
-  await resize(page, { width: 320, height: 568 });
-  await startAtRefusal(visitor);
   await waitForFonts(page);
   await visitor.keepToast();
   const toast = await boxAtRest(visitor.toast);

@@ -1,8 +1,5 @@
 import { fulfillNext, bodiesOf, expect, hold, requestsTo, stopClock, test, wrongFor } from './fixtures.ts';
 
-const codeOf = (request: { postDataJSON: () => unknown }) =>
-  (request.postDataJSON() as { code: string }).code;
-
 test('typing a code fills the boxes one by one and verifies the code once', async ({ page, visitor }) => {
   const calls = requestsTo(page, '/api/verify');
   await visitor.startAtCode();
@@ -72,7 +69,7 @@ test('the code boxes are disabled while a code is verified, and then emptied', a
   const asked: string[] = [];
   // One route handles all codes, because a request could get through between two routes.
   await page.route('**/api/verify', async (route) => {
-    asked.push(codeOf(route.request()));
+    asked.push((route.request().postDataJSON() as { code: string }).code);
     if (asked.length === 2) return route.fulfill({ status: 400, body: '' });
     if (asked.length < 4) await new Promise<void>((resolve) => (release = resolve));
     return route.continue();
