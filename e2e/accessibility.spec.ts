@@ -42,7 +42,7 @@ const passedBy = (page: Page) =>
       .map((element) => element.outerHTML.slice(0, 80)),
   );
 
-test('every stage passes axe and works with only keys', async ({ page, visitor, expectedErrors }) => {
+test('every stage passes axe and can be used by keyboard', async ({ page, visitor, expectedErrors }) => {
   test.slow();
   expectedErrors.push(/404 \(Not Found\)/);
   const press = async (...keys: string[]) => {
