@@ -136,11 +136,7 @@ test('a failed first script is reported until it loads, and then loads the secon
   await expect(alert).toBeHidden();
 });
 
-test('"try again" on a page that could not be loaded keeps the code screen', async ({
-  page,
-  visitor,
-  expectedErrors,
-}) => {
+test('"try again" after a failed load keeps the code screen', async ({ page, visitor, expectedErrors }) => {
   expectedErrors.push(/assets\/app-/);
   await visitor.startAtCode();
   await page.route('**/assets/app-*', (route) => route.abort());

@@ -16,27 +16,7 @@ it('progress is not shown without a terminal', () => {
 });
 
 it('a list stays aligned after Chinese, Japanese and Korean letters, emoji and separate accents', async () => {
-  let printed = '';
-  const print = async (text: string) => void (printed += text);
-  const companies = [
-    'Acme',
-    '田中株式会社',
-    'ソニー',
-    '삼성',
-    'ＡＢ',
-    'ｿﾆｰ',
-    'Rocket 🚀',
-    'Cafe\u0301',
-    '𝐀cme',
-  ];
-  await printList({ print, paint: (_, text) => text }, [companies], {
-    columns: [
-      ['company', 14, (company) => company],
-      ['end', 0, () => '|'],
-    ],
-  });
-  assert.deepEqual(printed.split('\n'), [
-    'company         end',
+  const rows = [
     'Acme            |',
     '田中株式会社    |',
     'ソニー          |',
@@ -46,6 +26,15 @@ it('a list stays aligned after Chinese, Japanese and Korean letters, emoji and s
     'Rocket 🚀       |',
     'Cafe\u0301            |',
     '𝐀cme            |',
-    '',
-  ]);
+  ];
+  let printed = '';
+  const print = async (text: string) => void (printed += text);
+  const companies = rows.map((row) => row.slice(0, -1).trimEnd());
+  await printList({ print, paint: (_, text) => text }, [companies], {
+    columns: [
+      ['company', 14, (company) => company],
+      ['end', 0, () => '|'],
+    ],
+  });
+  assert.equal(printed, ['company         end', ...rows, ''].join('\n'));
 });
