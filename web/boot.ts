@@ -36,9 +36,9 @@ const CLICK_AFTER_RELEASE_MS = 50;
 // Which presses are repeated once the application runs:
 // - A click on a prerendered button (`pressedIndex`). The application handles it (`start`), or replayInput clicks.
 // - Hydration replaces the button between press and click, because a translation tool has rewritten the page. The browser then
-// sends   the click to another element or to none. `unclicked` is the old button, and replayInput clicks the new one at
-// `unclickedIndex`   after the release, unless a click arrives by itself. - Dragged off the button, cancelled, or without a click
-// for CLICK_WITHIN_MS: nothing.
+//   sends the click to another element or to none. `unclicked` is the old button, and replayInput clicks the new one at
+//   `unclickedIndex` after the release, unless a click arrives by itself.
+// - Dragged off the button, cancelled, or without a click for CLICK_WITHIN_MS: nothing.
 let started = false;
 /** Empty at first, because the URL without it is preloaded. */
 let query = '';
@@ -70,6 +70,7 @@ const onIntent = (event: Event): void => {
     event.preventDefault();
     // After hydration has begun, React would handle it too.
     event.stopPropagation();
+    // The header has only one button.
     if (button.closest('header')) toggleTheme(root);
     else {
       pressedIndex = buttons().indexOf(button);
@@ -213,12 +214,13 @@ if (variants && variant && location.hash !== '#guide') {
   // Hides the page (base.css) until the other variant replaces it.
   if (visit === 'leaving') root.dataset['restoring'] = '';
 }
-// A new visit starts at the landing page, but a reload after an error page also looks like one (kept-entry.ts). `resolveVariant`
-// has already set the state of a visitor who arrived from another variant.
+// The last of these three sets the history state: resolveVariant of a visitor who arrived from another variant, a new visit, the
+// link in the guide mail. A new visit starts at the landing page, but a reload after an error page also looks like one
+// (kept-entry.ts).
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
   if (!variants || visit !== 'arrived') history.replaceState(lostState(), '');
 }
-// The link in the mail with the guide skips the form.
+// That link skips the form.
 if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', `${SITE_PATH}/`);
 const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknown };
 // Starts the application without intent, and hides the landing page until it shows the stage.

@@ -146,7 +146,7 @@ onEachEngine('lists and exports', ({ test, both }) => {
       assert.deepEqual(emailsIn(await exportOf(server, option, name)), expected, name);
   });
 
-  test('suppressed leads are selected by the time of verification, as the help says', async (server) => {
+  both('suppressed leads are selected by the time of verification, as the help says', async (server) => {
     await becomeLead(server, { email: 'ada@example.com' });
     await server.advance(3_600);
     await desk(server.service, ['suppress', 'add', 'ada@example.com']);

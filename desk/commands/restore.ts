@@ -125,6 +125,7 @@ type Plan = {
   readonly campaignFolder: string;
   /** Null if the database is not restored. With PostgreSQL, the staged copy is tried, and its rows are copied. */
   readonly stagedDatabase: Replacement | null;
+  /** Only of files that differ from the backup. */
   readonly fileReplacements: readonly FileReplacement[];
 };
 
@@ -136,7 +137,7 @@ async function planRestore(
 ): Promise<Plan> {
   const parts: ReadonlySet<Part> = new Set(only === undefined ? PARTS : [only]);
   const currentSettings = readSettings();
-  // Checked now, because its settings determine where the copy belongs. prepareDatabase checks the copy.
+  // Checked now, because its settings determine where the copy belongs. stageDatabase checks the copy.
   const { files } = await mustBeFit(file, file);
   const settingsAfter = readSettingsAfter(files, parts);
   if (only !== undefined && !containsPart(files, only))
@@ -171,7 +172,7 @@ async function stageAndTry(desk: Desk, plan: Plan): Promise<RestoredDatabase | n
   const restored =
     stagedDatabase === null
       ? null
-      : await prepareDatabase(desk, { file, replacement: stagedDatabase, instance });
+      : await stageDatabase(desk, { file, replacement: stagedDatabase, instance });
   // Comes last, because the site could start meanwhile. A running site uses the current settings.
   if (currentSettings.type === 'settings') mustNotBeInUse(currentSettings.config.database);
   mustNotBeInUse(plan.settingsAfter.config.database);
@@ -329,7 +330,7 @@ type RestoredDatabase = {
   readonly warnings: readonly string[];
 };
 
-async function prepareDatabase(
+async function stageDatabase(
   desk: Desk,
   {
     file,

@@ -91,7 +91,7 @@ const attemptUpdate = (tx: Db, table: 'submissions' | 'desk_sign_ins', { maxAtte
     .$if(maxAttempts > 0, (query) => query.where('wrong_attempts', '<', maxAttempts));
 
 /** @returns undefined if the browser has no open challenge with its own code and an attempt left */
-export const consumeAttemptOfBrowser = (
+export const consumeAttemptOfOwnCode = (
   tx: Db,
   { email, maxAttempts, ...browser }: BrowserQuery & AttemptLimit & { readonly email: string },
 ): Promise<Challenge | undefined> => {

@@ -15,7 +15,7 @@ export async function insertSignIn(db: Db, signIn: NewSignIn): Promise<void> {
   await db.insertInto('desk_sign_ins').values(signIn).execute();
 }
 
-export const openSignIns = (
+export const newestOpenSignIns = (
   db: Db,
   { browserId, limit, now }: { browserId: string; limit: number; now: number },
 ): Promise<DeskSignIn[]> =>

@@ -15,7 +15,7 @@ import {
   type RowKind,
   type SignedHead,
 } from '#server/consent/chain.ts';
-import { readRows, type RowFacts } from '#server/consent/row-facts.ts';
+import { readRowsInOrder, type RowFacts } from '#server/consent/row-facts.ts';
 import { OVERLAP_MS, unsealedPages } from '#server/consent/sealer.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { timeOfId } from '#server/db/engine/ids.ts';
@@ -120,7 +120,7 @@ function readContent({ content, salt, content_hash: hash }: ChainEntry): object 
 }
 
 const entriesAfter = (db: Db, after: number): Promise<readonly CheckedEntry[]> =>
-  readRows(
+  readRowsInOrder(
     db,
     sql<ChainEntry & { readonly erasure_position: number | null }>`
       select position, kind, row_id, content, salt, content_hash, previous, hash, sealed_at,

@@ -48,7 +48,7 @@ export type RowFacts = { readonly [Kind in RowKind]: Pick<Facts, (typeof SEALED_
  * @param order a column of the keys
  * @returns facts: null for a missing row; fields of missing referenced rows are null
  */
-export async function readRows<Key extends { readonly kind: string }>(
+export async function readRowsInOrder<Key extends { readonly kind: string }>(
   db: Db,
   keys: RawBuilder<Key>,
   order: keyof Key & string,

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Selectable, sql } from 'kysely';
 
 import { appendEntries, lockChain, type NewEntry, signedHead } from '#server/consent/chain.ts';
-import { readRows } from '#server/consent/row-facts.ts';
+import { readRowsInOrder } from '#server/consent/row-facts.ts';
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
 import { lowestIdAt, timeOfId } from '#server/db/engine/ids.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
@@ -28,7 +28,7 @@ const MAIL_RESULT_MS = 60_000;
 export const OVERLAP_MS = 2 * MAIL_RESULT_MS;
 /**
  * While APP_SECRET is being changed, processes without the new secret leave sealing to the others. If no signature has followed
- * for this long, they take the last one for a forgery and seal consents unsigned.
+ * for this long, they take the last one for a forgery and seal consents unsigned, until the operator accepts it.
  */
 const SECRET_CHANGE_MS = HOUR_MS;
 const PAGE_SIZE = 1_000;
@@ -127,8 +127,9 @@ async function sealBatch(
       ) unsealed
       where unsealed.row_id in (${sql.join(ids)}) and ${positionOf('unsealed.row_id')} is null
     `;
-    const rows = await readRows(tx, stillUnsealed, 'row_id');
+    const rows = await readRowsInOrder(tx, stillUnsealed, 'row_id');
     const codeMails = await codeMailsOf(tx, ids, now);
+    // Keeps the order: no row is sealed before one with a lower ID.
     const firstWaiting = rows.findIndex(({ row_id: id }) => codeMails.get(id)?.is_on_its_way);
     const added = rows.slice(0, firstWaiting < 0 ? rows.length : firstWaiting).flatMap((row) => {
       const { row_id: rowId, kind, facts, isComplete } = row;

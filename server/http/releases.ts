@@ -1,3 +1,5 @@
+// Names, finds, publishes and removes releases, the results of builds. A server reads its release into memory, so removing the
+// folder does no harm (decision 0011).
 import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,

@@ -104,6 +104,7 @@ export function takeMail(
   });
 }
 
+/** A network that asks more often than once a second gets later turns than others. */
 const NETWORK_STEP_MS = 1_000;
 /** Shorter, because half of all visitors may share a domain. */
 const DOMAIN_STEP_MS = 100;
@@ -118,7 +119,8 @@ export type Turn =
 /**
  * Finds the turn of a new mail: one step after the last mail of each lane, but no later than a code may wait, so every mail is
  * sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: a code that lives 60 s may wait
- * 15 s; at 5 mails a second, 76 of 400 simultaneous forms get 202 and the others 503.
+ * 15 s; at 5 mails a second, 76 of 400 simultaneous forms get 202 and the others 503. On PostgreSQL, simultaneous calls do not see
+ * each other's mail, so a few may find the same turn.
  */
 export async function findTurn(
   tx: Db,

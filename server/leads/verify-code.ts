@@ -3,7 +3,7 @@
 import {
   completeChallenge,
   consumeAttemptById,
-  consumeAttemptOfBrowser,
+  consumeAttemptOfOwnCode,
   findChallenge,
   findChallengeById,
   refundAttempt,
@@ -152,7 +152,7 @@ async function consumeAttempt(
   const own =
     browserId === null
       ? undefined
-      : await consumeAttemptOfBrowser(tx, { browserId, email, maxAttempts, now });
+      : await consumeAttemptOfOwnCode(tx, { browserId, email, maxAttempts, now });
   if (own !== undefined) {
     const codes = await newestCodesOf(tx, { challengeId: own.id }, { unexpiredAt: now }, now);
     return {
@@ -266,8 +266,8 @@ async function completeByCode(
   const completed = await completeChallenge(tx, { id: challengeId, attemptsToRefund, suppressionKeys }, now);
   // Saves a statement: a challenge with a single code has no other to end.
   const hasNoOtherCode = completed?.codes_sent === 1 && completed.id === code.submission_id;
-  // Ends the codes of this code's challenge. If the browser's own challenge was completed, it has no code, or got one a moment ago,
-  // which would find the same lead.
+  // Ends the codes of this code's challenge. If another challenge was completed, that one had no code. A code that it got a moment
+  // ago would find the same lead.
   if (code.submission_id !== null && !hasNoOtherCode)
     await endCodes(tx, 'codes', { submission_id: code.submission_id }, now);
   const codeAgeMs = now - code.created_at;

@@ -1,7 +1,7 @@
 // Mailing codes to strangers harms them and our reputation with mail servers, yet each request in a list bomb looks normal. With
 // too many codes, or too few entered, the breaker opens: for ten minutes, every code costs a proof of work (decision 0009). In the
-// code, a stranger is an unconfirmed recipient: an e-mail address for which nobody has entered a code. Measured by
-// `npm run stress:attacks breaker`.
+// code, a stranger is an unconfirmed recipient: an e-mail address for which nobody has entered a code. Here, a network is one
+// customer's of a provider, so larger than for other limits (recipients.ts). Measured by `npm run stress:attacks breaker`.
 import { codeStatistics, newestCodes } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';

@@ -17,7 +17,12 @@ import { newIdAt } from '#server/db/engine/ids.ts';
 import { passkeysOf } from '#server/db/tables/desk-access.ts';
 import { consumeAttemptById } from '#server/codes/challenges.ts';
 import { markCodeUsed, endCodes } from '#server/codes/codes.ts';
-import { insertSignIn, openSignIns, takeUnmailed, type DeskSignIn } from '#server/codes/desk-sign-ins.ts';
+import {
+  insertSignIn,
+  newestOpenSignIns,
+  takeUnmailed,
+  type DeskSignIn,
+} from '#server/codes/desk-sign-ins.ts';
 import { queueDeskCodeMail } from '#server/mail/templates/desk-code-mail.ts';
 import { startWakeLoop } from '#server/platform/background-work.ts';
 import type { Service } from '#server/startup/service.ts';
@@ -70,7 +75,7 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
     const tooMany = await countFromNetwork(tx, 'asks', from, now);
     if (tooMany !== null) return tooMany;
     await acquireLocks(tx, email);
-    const open = await openSignIns(tx, { browserId, limit: MAX_OPEN, now });
+    const open = await newestOpenSignIns(tx, { browserId, limit: MAX_OPEN, now });
     const previous = open.find(({ address_key: other }) => other === key);
     const isExhausted = previous !== undefined && previous.wrong_attempts >= attempts;
     const accepted: RequestOutcome = { type: 'accepted', resendSeconds: config.resendSeconds };
@@ -149,7 +154,11 @@ export function createSignIn(service: Service, { url, people }: DeskConfig): Sig
       const now = clock();
       const counted = await db.transaction().execute(async (tx) => {
         // Without a cookie, the same statement finds nothing.
-        const open = await openSignIns(tx, { browserId: browserId ?? randomUUID(), limit: MAX_OPEN, now });
+        const open = await newestOpenSignIns(tx, {
+          browserId: browserId ?? randomUUID(),
+          limit: MAX_OPEN,
+          now,
+        });
         const [newest] = open;
         if (newest !== undefined) {
           const hasAttempts = await consumeAttemptById(tx, 'desk_sign_ins', {

@@ -26,7 +26,7 @@ import type { ExportRun } from '#server/db/queries/export-history.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 /**
- * For lists that may contain nearly all rows of a slice, because V8 soon frees small pages. With 200 contacts per page, an export
+ * For lists that may contain nearly all rows of a slice (not suppressed leads), because V8 soon frees small pages. With 200 contacts per page, an export
  * needs 10 MB more memory and takes as long; with 5,000, it needs 200 MB more.
  */
 const SMALL_SLICE_SIZE = 100;
@@ -45,7 +45,7 @@ export async function* contactPages(
   const { table } = STATES[state];
   const range = idsBetween(since, until);
   // A narrow filter leaves few contacts of a slice, so larger slices save statements.
-  const size = state === 'verified' && !isNarrow(filter) ? SMALL_SLICE_SIZE : SLICE_SIZE;
+  const size = state !== 'suppressed' && !isNarrow(filter) ? SMALL_SLICE_SIZE : SLICE_SIZE;
   const slices = newestFirst
     ? slicesBackwards(db, table, range, null, size)
     : slicesOf(db, table, range, size);
@@ -294,7 +294,7 @@ const STATES: Readonly<Record<ContactState, ContactsOfState>> = {
     columns: sql`null as first_verified_at, null as last_verified_at, null as first_read_at,
       person.attribution, person.flags, person.variant,
       null as consent_given_at, null as consent_version, null as consent_text, null as consent_source, ${NO_NEWS}`,
-    isInState: sql`not exists (select 1 from leads lead where lead.email = person.email) and person.id = (
+    isInState: sql`(select lead.id from leads lead where lead.email = person.email) is null and person.id = (
       select newest.id from submissions newest where newest.email = person.email
       order by newest.created_at desc, newest.id desc limit 1
     )`,

@@ -109,6 +109,7 @@ function createDriver({ sqlite, lockTimeoutMs, isFileInPlace, flush, writeMonito
       if (kind === 'begin') owner = connection;
       // Without a change, there is nothing to flush: workers look for jobs every second, and mostly find none.
       if (kind === 'write' && hasChanged(result)) whenOnDisk(true).then(() => resolve(result), reject);
+      // A read does not wait either: promises depend on transactions, which do wait (commitTransaction).
       else resolve(result);
     } catch (error) {
       if (isBusy(error)) return false;
