@@ -75,10 +75,10 @@ export async function consentProofs(
       if (isNamedInContent || presentRow?.email === email) positions.push(position);
       if (isNamedInContent && isAboutRow(entry)) entries.push(entry);
     },
-    // An error is reported after the entry that it is about.
+    // An error that does not concern all entries is reported after the last one that it concerns.
     onError: (error, isAccepted) => {
-      const [first, last] = error.unproves;
-      if (!positions.some((position) => first <= position && position <= last)) return;
+      const { unproves } = error;
+      if (unproves !== 'all' && !positions.some((at) => unproves[0] <= at && at <= unproves[1])) return;
       const errors = isAccepted ? acceptedErrors : newErrors;
       if (errors.length < MAX_ERRORS)
         errors.push(`${isAccepted ? 'Accepted: ' : ''}${describeChainError(error)}`);

@@ -33,8 +33,8 @@ export type ChainError = {
   readonly position: number | null;
   readonly expected: string;
   readonly found: string;
-  /** First and last of the entries that the error leaves unproven; [0, -1] for none. */
-  readonly unproves: readonly [first: number, last: number];
+  /** The entries that the error leaves unproven, as the first and last; [0, -1] for none. */
+  readonly unproves: 'all' | readonly [first: number, last: number];
   /** Hash of the finding, so accepting an error accepts no other at this position. */
   readonly fingerprint: string;
 };

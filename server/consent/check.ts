@@ -145,9 +145,8 @@ function checkPlace(before: ChainHead, entry: CheckedEntry): readonly ChainError
   const { position, previous, kind, row_id: rowId, content_hash: contentHash, hash } = entry;
   // The hash covers all earlier entries, so accepting this error accepts them as well.
   const state = [before.hash, previous, kind, rowId, contentHash, hash];
-  const error = (expected: string, found: string) => [
-    errorAt(position, expected, found, state, [0, position]),
-  ];
+  // A row whose entry was removed or replaced is sealed again, perhaps changed, so later entries are unproven, too.
+  const error = (expected: string, found: string) => [errorAt(position, expected, found, state, 'all')];
   if (position !== before.position + 1) return error(`entry ${before.position + 1}`, `entry ${position}`);
   if (previous === before.hash && hash === hashOfEntry(entry)) return [];
   return error(`the hash that follows entry ${before.position}`, 'a different hash');

@@ -259,7 +259,7 @@ onEachEngine('forgeries in the consent chain', ({ test }) => {
     const before = await rowsIn(server.database.db);
     const from = ['198.51.100.7'];
     const changed = 'Entry 1: expected its consent as sealed, found different values';
-    const unproved: readonly (readonly [Forging, string[], number, number])[] = [
+    const unproved: readonly (readonly [Forging | readonly Forging[], string[], number, number])[] = [
       [receipt('ada', "client_address = '203.0.113.9'"), [`${changed} (client_address).`], 1, 0],
       ["update leads set email = 'ida@example.com' where email like 'ada@%'", [`${changed} (email).`], 1, 0],
       [
@@ -277,9 +277,16 @@ onEachEngine('forgeries in the consent chain', ({ test }) => {
         1,
         1,
       ],
+      // Then the changed receipt is sealed again.
+      [
+        ['delete from consent_chain where position = 2', receipt('eve', "client_address = '203.0.113.9'")],
+        ['Entry 3: expected entry 2, found entry 3.'],
+        1,
+        1,
+      ],
     ];
     for (const [forging, errors, printed, exitOfEve] of unproved) {
-      await asStranger(server, forging);
+      await asStranger(server, ...[forging].flat());
       const ada = await exportedProof(server, 'ada');
       assert.deepEqual([ada.exitCode, ada.errors, ada.from], [1, errors, from.slice(0, printed)]);
       assert.match(ada.notes, /do not prove the consent of ada@example\.com/);
