@@ -343,6 +343,14 @@ export const FAULTS: readonly PlantedFault[] = [
   },
   {
     promise: 'the consent chain reveals removed entries',
+    fault: 'let a removed entry concern only earlier ones',
+    file: 'server/consent/check.ts',
+    find: "[errorAt(position, expected, found, state, 'all')]",
+    replace: '[errorAt(position, expected, found, state, [0, position])]',
+    tests: [FORGERIES],
+  },
+  {
+    promise: 'the consent chain reveals removed entries',
     fault: 'skip the comparison of the end with the signed head',
     file: 'server/consent/check.ts',
     find: '  if (position > 0 && row?.hash !== hash)\n',

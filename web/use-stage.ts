@@ -35,7 +35,8 @@ export function useStage(initial: StageState) {
   // True if the visitor has been at another stage or entry. If so, the landing page restores its focus and scroll position
   // (useReturnFocus).
   const moved = useRef(false);
-  // For handlers of responses, which may have been created in an earlier state.
+  // The state, or the one that a pending event leads to. For handlers of responses, which may have been created in an earlier
+  // state.
   const latest = useRef(state);
   useEffect(() => {
     latest.current = state;

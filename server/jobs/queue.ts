@@ -14,10 +14,11 @@ export type Job<Table extends JobTable> = Selectable<Schema[Table]>;
 type JobColumns = Pick<Schema['outbox'], keyof Schema['outbox'] & keyof Schema['webhook_events']>;
 const jobsOf = (db: Db) => db as unknown as Kysely<Record<JobTable, JobColumns>>;
 
-/** Longer than the longest delivery. */
+/** Longer than the longest delivery (DELIVERY_TIMEOUT_MS in mail-worker.ts). */
 const LEASE_MS = 30_000;
 
 export type NewLease = {
+  /** One per worker, for its whole life. */
   readonly leaseId: string;
   readonly limit: number;
   readonly now: number;
@@ -72,12 +73,12 @@ export async function endLease<Table extends JobTable>(
   );
 }
 
-/** No lease lasts longer. */
+/** No lease lasts longer, even if the clock of another machine is ahead. */
 const LONGEST_LEASE_MS = MINUTE_MS;
 
 /**
  * Makes queued jobs due now. Call this at start and after the clock was set back. Otherwise jobs would wait, and leases
- * of dead processes would last, as long as the clock was wrong.
+ * of dead processes would last, as long as the clock was wrong. Failed jobs are then retried early, which does no harm.
  */
 export async function makeQueuedJobsDue(
   db: Db,

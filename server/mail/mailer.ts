@@ -127,7 +127,7 @@ function createSmtpMailer(
     maxRequeues: 0,
     ...(dkim && { dkim: dkimOptions(dkim) }),
   });
-  /** IDs of messages whose bytes were requested, which means that connection and login had worked. */
+  /** IDs of messages whose bytes were requested, so the mail server is not away: connection and login had worked (CUT_OFF). */
   const hadConnected = new Set<unknown>();
   transport.use('stream', ({ data: { messageId }, message }, next) => {
     // The pool creates this stream only after the login.

@@ -26,8 +26,8 @@ import type { ExportRun } from '#server/db/queries/export-history.ts';
 import { asciiAddress, normaliseEmail } from '#shared/lead.ts';
 
 /**
- * For lists that may contain nearly all rows of a slice (not suppressed leads), because V8 soon frees small pages. With 200 contacts per page, an export
- * needs 10 MB more memory and takes as long; with 5,000, it needs 200 MB more.
+ * For lists that may contain nearly all rows of a slice (not suppressed leads), because V8 soon frees small pages. With 200
+ * contacts per page, an export needs 10 MB more memory and takes as long; with 5,000, it needs 200 MB more.
  */
 const SMALL_SLICE_SIZE = 100;
 
