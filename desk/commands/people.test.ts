@@ -84,6 +84,14 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
     assert.equal(entry?.at, new Date(server.now()).toISOString());
   });
 
+  test('a correction leaves the earlier entries of a timeline as they were', async (server) => {
+    await becomeLead(server, EMAIL);
+    const before = await timelineOf(server, EMAIL);
+    await server.advance(60);
+    await succeeded(desk(server.service, ['correct', EMAIL, '--name', 'Ada King']));
+    assert.deepEqual((await timelineOf(server, EMAIL)).slice(0, before.length), before);
+  });
+
   if (engine === 'postgres')
     both('a correction and a new form that arrive at the same time are both kept', async (server) => {
       await becomeLead(server, EMAIL);

@@ -42,7 +42,8 @@ export function timelineOf(data: PersonalData, now: number): readonly TimelineEn
         }),
       ),
     ...data.codes.flatMap(({ used_at: ms }) => (ms === null ? [] : [entry('code', ms, 'entered the code')])),
-    ...data.leads.map((lead) => entry('lead', lead.first_verified_at, 'became a lead', namedAnswers(lead))),
+    // Without the lead's answers, which later forms and corrections change.
+    ...data.leads.map((lead) => entry('lead', lead.first_verified_at, 'became a lead')),
     ...data.leads.flatMap(({ first_read_at: ms }) =>
       ms === null ? [] : [entry('read', ms, 'read the article for the first time')],
     ),
