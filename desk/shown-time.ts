@@ -11,3 +11,7 @@ export function formatSecond(iso: string, timeZone = 'UTC'): string {
   const shown = Number.isNaN(ms) ? iso : new Date(clockTime(ms, timeZone)).toISOString();
   return shown.slice(0, 19).replace('T', ' ');
 }
+
+/** Returns text that isn't a time unchanged. */
+export const formatIfTime = (text: string, timeZone?: string): string =>
+  /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? formatSecond(text, timeZone) : text;

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 
 import { acquireLocks } from '#server/db/engine/connect.ts';
+import { HOUR_MS } from '#server/platform/time.ts';
 import type { TimelineEntry } from '#desk/endpoints/people.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -91,6 +92,18 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
     await succeeded(desk(server.service, ['correct', EMAIL, '--name', 'Ada King']));
     assert.deepEqual((await timelineOf(server, EMAIL)).slice(0, before.length), before);
   });
+
+  test(
+    "the times in the details of a person's timeline are in TIME_ZONE",
+    { env: { TIME_ZONE: 'Asia/Tokyo' } },
+    async (server) => {
+      await becomeLead(server, EMAIL);
+      const { out } = await succeeded(desk(server.service, ['show', EMAIL]));
+      const inTokyo = new Date(server.now() + 9 * HOUR_MS).toISOString().slice(0, 19).replace('T', ' ');
+      assert.match(out, new RegExp(`^    given at: ${inTokyo}$`, 'm'));
+      assert.doesNotMatch(out, /\dT\d/);
+    },
+  );
 
   if (engine === 'postgres')
     both('a correction and a new form that arrive at the same time are both kept', async (server) => {

@@ -14,7 +14,7 @@ import { personPage } from '#desk/people/person-page.ts';
 import { sendGuideTo } from '#desk/people/send-guide.ts';
 import { timelineOf } from '#desk/people/timeline.ts';
 import { printable } from '#desk/printable.ts';
-import { formatSecond } from '#desk/shown-time.ts';
+import { formatIfTime, formatSecond } from '#desk/shown-time.ts';
 import { isoTime } from '#server/platform/time.ts';
 import type { LeadAnswers } from '#shared/lead.ts';
 import { displayedAnswer, readAnswers } from '#shared/own-fields.ts';
@@ -37,7 +37,8 @@ export function addShow(program: Command, desk: Desk): void {
       await desk.print(`${desk.paint('bold', email)}\n`);
       for (const { at, what, details } of timeline) {
         const lines = Object.entries(details).map(
-          ([name, value]) => `    ${name}: ${printable(value.replaceAll('\n', ' '))}\n`,
+          ([name, value]) =>
+            `    ${name}: ${printable(formatIfTime(value, config.timeZone).replaceAll('\n', ' '))}\n`,
         );
         await desk.print(
           `\n  ${formatSecond(at, config.timeZone)}  ${desk.paint('bold', what)}\n${lines.join('')}`,

@@ -1,6 +1,6 @@
 import { escapeHtml } from '#server/platform/text.ts';
 import type { PersonalData } from '#server/db/queries/personal-data.ts';
-import { formatSecond } from '#desk/shown-time.ts';
+import { formatIfTime, formatSecond } from '#desk/shown-time.ts';
 import { paperPage, type Letterhead } from '#desk/paper.ts';
 import type { TimelineEntry } from '#desk/endpoints/people.ts';
 
@@ -41,7 +41,7 @@ const entryItem = ({ at, what, details }: TimelineEntry): string =>
 function detailList(details: TimelineEntry['details']): string {
   const parts = Object.entries(details).map(
     ([name, value]) =>
-      `<dt>${escapeHtml(sentenceCase(name))}</dt><dd>${/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatSecond(value) : escapeHtml(value)}</dd>`,
+      `<dt>${escapeHtml(sentenceCase(name))}</dt><dd>${escapeHtml(formatIfTime(value))}</dd>`,
   );
   return parts.length === 0 ? '' : `<dl>${parts.join('')}</dl>`;
 }
