@@ -9,6 +9,7 @@ import { addLeadEvent } from '#server/jobs/webhook-jobs.ts';
 import { isoTime } from '#server/platform/time.ts';
 import { leadAsJson, type LeadAsJson } from '#server/webhooks/lead-as-json.ts';
 import type { OwnField } from '#shared/campaign-schema.ts';
+import { TOUCH_NAMES } from '#shared/funnel.ts';
 import { sampleAnswers } from '#shared/own-fields.ts';
 
 /** Uses the format of Standard Webhooks. In lead.erased, `data.lead` contains only the ID. */
@@ -52,12 +53,17 @@ export async function queueLeadEvent(
   });
 }
 
-/** Has every possible field, so receivers can map them. */
+/** Has every field that programs map, which offer only those of the test event. */
 export function testEvent(
   now: number,
-  options: { unsubscribeUrl: UnsubscribeUrl; fields: readonly OwnField[]; hasNews: boolean },
+  options: {
+    unsubscribeUrl: UnsubscribeUrl;
+    fields: readonly OwnField[];
+    hasNews: boolean;
+    variant?: string | undefined;
+  },
 ): LeadEventBody {
-  const { unsubscribeUrl, fields, hasNews } = options;
+  const { unsubscribeUrl, fields, hasNews, variant } = options;
   const at = isoTime(now);
   const lead: LeadAsJson = {
     id: NIL,
@@ -73,8 +79,13 @@ export function testEvent(
     consent: { given_at: at, version: 'test', text: 'I agree.' },
     ...(hasNews && { news_consent: { given_at: at, version: 'test', text: 'I agree.' } }),
     source: 'newsletter',
-    attribution: { utm_source: 'newsletter', utm_medium: 'email', utm_campaign: 'test' },
+    attribution: {
+      ...Object.fromEntries(TOUCH_NAMES.map((name) => [name, 'test'])),
+      utm_source: 'newsletter',
+      utm_medium: 'email',
+    },
     flags: ['free-mail'],
+    ...(variant !== undefined && { variant }),
     unsubscribe_url: unsubscribeUrl(NIL),
   };
   return { type: 'lead.test', timestamp: at, data: { lead } };

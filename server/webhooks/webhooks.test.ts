@@ -4,10 +4,16 @@ import { it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
-import { endpointsOf, type LeadEventBody, queueLeadEvent } from '#server/webhooks/webhook-events.ts';
+import {
+  endpointsOf,
+  type LeadEventBody,
+  queueLeadEvent,
+  testEvent,
+} from '#server/webhooks/webhook-events.ts';
 import { createWebhookSender } from '#server/webhooks/webhook-sender.ts';
 import { startWebhookWorker } from '#server/webhooks/webhook-worker.ts';
 import { API, WITH_ARTICLE } from '#shared/api.ts';
+import { TOUCH_NAMES } from '#shared/funnel.ts';
 import { countWaitingStatements } from '#testing/address-lock.ts';
 import { freshDatabase } from '#testing/databases.ts';
 import { desk, refused } from '#testing/desk.ts';
@@ -260,6 +266,14 @@ it('"desk webhooks" prints each endpoint\'s response and the signing secret', ()
       ),
     ),
   ));
+
+it('the test event has every campaign parameter and the variant, so that programs can map them', () => {
+  const options = { unsubscribeUrl: (id: string) => id, fields: [], hasNews: true, variant: 'b' };
+  const { lead } = testEvent(0, options).data;
+  assert.ok('attribution' in lead);
+  assert.deepEqual(Object.keys(lead.attribution), TOUCH_NAMES);
+  assert.equal(lead.variant, 'b');
+});
 
 it('"desk webhooks test" says what to do if no URL is configured', () =>
   withServer({ engine: 'sqlite' }, async (server) => {

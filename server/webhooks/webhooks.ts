@@ -36,7 +36,7 @@ type TestResult = { readonly to: string; readonly ok: boolean; readonly response
 
 type WebhooksParts = {
   readonly config: Pick<Config, 'webhooks' | 'publicUrl'>;
-  readonly campaign: Pick<Campaign, 'form' | 'consent'>;
+  readonly campaign: Pick<Campaign, 'form' | 'consent' | 'variants'>;
   readonly secrets: Secrets;
   readonly database: OpenDatabase;
   readonly clock: () => number;
@@ -67,10 +67,11 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
       const send = createSender();
       const { fields } = campaign.form;
       const hasNews = campaign.consent.news !== null;
+      const variant = campaign.variants.at(-1)?.name;
       return Promise.all(
         endpoints.map(async (endpoint) => {
           const now = clock();
-          const body = JSON.stringify(testEvent(now, { unsubscribeUrl, fields, hasNews }));
+          const body = JSON.stringify(testEvent(now, { unsubscribeUrl, fields, hasNews, variant }));
           const { type, response } = await send(endpoint, { id: uuid(), body, now }, signal);
           return { to: endpoint.url.host, ok: type === 'sent', response };
         }),
