@@ -263,6 +263,15 @@ it('a backup without secrets needs the secret that it was made with', () =>
     assert(!existsSync(path.join(folder, 'data/leads.db')));
   }));
 
+it('a backup copied into place by hand can be backed up again', () =>
+  inMachine(async ({ folder, run }, backup) => {
+    cpSync(backup, path.join(folder, 'data/leads.db'));
+    const secret = readFileSync(path.join(folder, 'data/app-secret'), 'utf8');
+    await succeeded(run('backup', backup, '--without-secrets'));
+    assert(!readFileSync(backup).includes(secret));
+    await succeeded(run('restore', backup, '--replace'));
+  }));
+
 it('a backup contains a picture whose name begins with "readme", but no notes', () =>
   inFolder((folder) => {
     const file = (name: string) => path.join(folder, 'media', name);

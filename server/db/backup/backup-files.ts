@@ -12,6 +12,8 @@ const digestOf = ({ name, content }: BackupFile): string =>
   hash('sha256', Buffer.concat([Buffer.from(`${name}\0`), content]));
 
 export function addBackupFiles(backup: string, files: readonly BackupFile[]): void {
+  // A backup copied into place by hand already has files.
+  dropBackupFiles(backup);
   using database = new DatabaseSync(backup);
   database.exec(`pragma journal_mode = delete; begin; ${CREATE_BACKUP_FILES}`);
   const insert = database.prepare(`insert into ${BACKUP_FILES} values (?, ?, ?)`);
