@@ -85,6 +85,20 @@ it('an erasure on PostgreSQL waits for old transactions in other databases of th
     }
   }));
 
+it('a time limit of the PostgreSQL database does not end "desk compact"', () =>
+  withFiles('postgres', async ({ config, database }) => {
+    const limit = (change: string) =>
+      sql`do $$ begin execute format('alter database %I ' || ${sql.lit(change)}, current_database()); end $$`.execute(
+        database.db,
+      );
+    await limit('set statement_timeout = 10');
+    try {
+      assert.deepEqual(await rewriteDatabase(config.database), { type: 'rewritten' });
+    } finally {
+      await limit('reset statement_timeout');
+    }
+  }));
+
 for (const engine of ENGINES) {
   describe(`erased data on ${engine}`, () => {
     it('an erasure removes a person from the database files and later backups', () =>

@@ -50,6 +50,9 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEPALIVE_AFTER_MS,
       ...(statementTimeoutMs > 0 && !isPooled && { statement_timeout: statementTimeoutMs }),
+      // The role or the database may have its own limit. Behind a pooler, this would lift it for other clients, too.
+      ...(statementTimeoutMs === 0 &&
+        !isPooled && { verify: (client, done) => client.query('set statement_timeout = 0', done) }),
     });
     newPool.on('error', onConnectionError);
     // The pool listens only to idle connections. Without this listener, a connection that breaks between two statements would
