@@ -26,6 +26,7 @@ import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases
 import { type CommandResult, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { openTestService } from '#testing/open-test-service.ts';
+import { onPostgres } from '#testing/postgres-server.ts';
 import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const HEADLINE = '\n## Our own words\n\nThese are ours.\n';
@@ -111,6 +112,25 @@ for (const engine of ENGINES)
         assert.match(pressed.body, /You are unsubscribed/);
       });
     }));
+
+it('a backup of PostgreSQL names the table whose index does not find all rows', () =>
+  inFolder(async (folder) => {
+    const machine = await machineIn(folder, 'postgres');
+    setUp(machine, 'postgres');
+    await withSite(machine, 'postgres', () => Promise.resolve());
+    await onPostgres(machine.databaseUrl, (client) =>
+      client.query(`
+        alter table mail_domains rename to all_domains;
+        create view mail_domains as select * from all_domains where current_query() like '%count(*)%';
+        insert into all_domains values ('example.com', null, 0)`),
+    );
+    const backup = path.join(folder, 'all.backup');
+    await refused(
+      machine.run('backup', backup),
+      'The rows of mail_domains differ after copying, so the copy was discarded. Make sure that no other program writes to either database. If the operating system of a PostgreSQL server was upgraded, rebuild its indexes (reindex database). Then try again.',
+    );
+    assert(!existsSync(backup));
+  }));
 
 const inMachine = (test: (machine: Machine, backup: string) => Promise<void>): Promise<void> =>
   inFolder(async (folder) => {

@@ -24,7 +24,7 @@ import {
   type Contents,
   type Inspection,
 } from '#server/db/backup/backup.ts';
-import { moveRows, type MovedTable } from '#server/db/backup/move.ts';
+import { moveRows, RowsDiffer, type MovedTable } from '#server/db/backup/move.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { describeHost } from '#server/platform/database-url.ts';
@@ -147,7 +147,13 @@ export const copyRows = (
       desk.signal.throwIfAborted();
       desk.progress(`${table}: ${rows} rows …`);
     },
-  );
+  ).catch((error: unknown) => {
+    throw error instanceof RowsDiffer
+      ? new CommandFailure(
+          `The rows of ${error.message} differ after copying, so the copy was discarded. Make sure that no other program writes to either database. If the operating system of a PostgreSQL server was upgraded, rebuild its indexes (reindex database). Then try again.`,
+        )
+      : error;
+  });
 
 /** Returns the rest of a sentence that begins with the database's name. */
 export function describeUnfit(inspection: Exclude<Inspection, { type: 'fit' }>): string {

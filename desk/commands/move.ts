@@ -13,7 +13,7 @@ import { temporaryNameFor, resolveOutputFile, explainWriteErrors } from '#desk/c
 import { counted } from '#desk/printable.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
-import { filledTables, foreignTables, otherConnections, RowsDiffer } from '#server/db/backup/move.ts';
+import { filledTables, foreignTables, otherConnections } from '#server/db/backup/move.ts';
 import { databaseFiles, inspectDatabase } from '#server/db/backup/backup.ts';
 import { describeHost } from '#server/platform/database-url.ts';
 import { readOtherDatabase } from '#server/settings/env-file.ts';
@@ -57,10 +57,6 @@ ${examples('move --to postgres://guide@db.example.com/leads?sslmode=verify-full'
       const moved = await (
         target.engine === 'sqlite' ? toFile(target, copy) : toPostgres(target, copy)
       ).catch((error: unknown) => {
-        if (error instanceof RowsDiffer)
-          throw new CommandFailure(
-            `The rows of ${error.message} differ after copying, and ${target.engine === 'sqlite' ? 'no file was written' : 'the PostgreSQL database is unchanged'}. Make sure that no other program writes to either database, and try again.`,
-          );
         throw databaseFailure(error, target, '--to');
       });
       if (json) await desk.print(jsonText(moved));
