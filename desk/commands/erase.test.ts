@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -8,6 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Client } from 'pg';
 
+import { examineDisk } from '#desk/doctor/data-folder.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
@@ -223,6 +224,23 @@ it('"desk compact" on a full disk changes nothing and states the required space'
     truncateSync(filler, statSync(filler).size - 128 * 1024);
     await refused(deskIn(disk, env, ['compact']), /The disk has too little space .* Free .* MB/i);
   }),
+);
+
+it(
+  '"desk compact" and the doctor follow a symbolic link to the disk of the database',
+  { skip: whyNoDisk() },
+  () =>
+    withSmallDisk({ size: '1m' }, async (disk) => {
+      const folder = path.dirname(disk);
+      const link = path.join(disk, 'leads.db');
+      writeFileSync(path.join(folder, 'leads.db'), '');
+      symlinkSync(path.join(folder, 'leads.db'), link);
+      fillDisk(disk);
+      const env = { DATABASE_URL: `file:${link}`, APP_SECRET: 'x'.repeat(40) };
+      await succeeded(deskIn(folder, env, ['compact']));
+      const finding = await examineDisk({ engine: 'sqlite', file: link }, folder);
+      assert.doesNotMatch(JSON.stringify(finding), / 0 MiB free/);
+    }),
 );
 
 it('an erasure deletes stored mail files to or about the person', () =>

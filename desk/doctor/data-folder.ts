@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { readFile, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -24,8 +24,11 @@ const GIB = 1024 * MIB;
 const SCARCE_BYTES = 100 * MIB;
 
 export async function examineDisk(database: Config['database'], folder: string): Promise<Findings> {
-  // The folder may not exist yet.
-  let existing = dataFolderOf(database, folder);
+  // The folder may not exist yet, and the file may be a symbolic link to another disk.
+  let existing =
+    database.engine === 'sqlite' && existsSync(database.file)
+      ? path.dirname(realpathSync(database.file))
+      : dataFolderOf(database, folder);
   while (!existsSync(existing) && path.dirname(existing) !== existing) existing = path.dirname(existing);
   const { bavail, bsize } = await statfs(existing);
   const finding = judgeFreeSpace(existing, bavail * bsize);

@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
@@ -100,7 +100,7 @@ export async function readDatabaseState(config: DatabaseAddress): Promise<Databa
 
 function isFileReadOnly(file: string): boolean {
   try {
-    for (const name of [file, path.dirname(file)]) accessSync(name, constants.W_OK);
+    for (const name of [file, path.dirname(realpathSync(file))]) accessSync(name, constants.W_OK);
     return false;
   } catch {
     return true;

@@ -1,5 +1,5 @@
 // Rewrites the database, because deleted rows survive in free pages, moved copies, the log and PostgreSQL's planner samples.
-import { statfsSync, statSync } from 'node:fs';
+import { realpathSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
@@ -52,7 +52,9 @@ async function rewriteFile(file: string, largestBytes: number): Promise<RewriteR
   const { size } = statSync(file);
   const isTooLarge = size > largestBytes;
   const neededBytes = Math.ceil(size * HEADROOM * (size > IN_MEMORY_BYTES ? 2 : 1));
-  const { bavail, bsize } = statfsSync(path.dirname(file));
+  // The file may be a symbolic link to another disk.
+  const folder = path.dirname(realpathSync(file));
+  const { bavail, bsize } = statfsSync(folder);
   const hasRoom = bavail * bsize >= neededBytes;
   // This process itself may hold the lock, and a synchronous wait would prevent releasing it.
   using sqlite = new DatabaseSync(file, { timeout: 0 });
@@ -60,10 +62,7 @@ async function rewriteFile(file: string, largestBytes: number): Promise<RewriteR
   try {
     if (!isTooLarge && hasRoom) {
       if (size <= IN_MEMORY_BYTES) sqlite.exec('pragma temp_store = memory');
-      else
-        sqlite.exec(
-          `pragma temp_store_directory = '${path.dirname(path.resolve(file)).replaceAll("'", "''")}'`,
-        );
+      else sqlite.exec(`pragma temp_store_directory = '${folder.replaceAll("'", "''")}'`);
       if (!(await retryUntil(() => unlessBusy(() => sqlite.exec('vacuum'))))) return { type: 'in use' };
     }
   } catch (error) {
