@@ -7,6 +7,7 @@ import { DAY_MS } from '#server/platform/time.ts';
 import { pseudonymsOf } from '#server/secrets/secrets.ts';
 import { deleteExpired, expirySteps, runStep, type Expired } from '#server/db/queries/expiry.ts';
 import { countInWindow, readWindow } from '#server/db/tables/limit-windows.ts';
+import { keepMailDomains } from '#server/db/tables/mail-domains.ts';
 import { suppress, suppressionsOf } from '#server/db/tables/suppressions.ts';
 import { countWaitingStatements } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -121,6 +122,16 @@ onEachEngine('housekeeping', ({ test, both, engine }) => {
       assert.equal(reports[0]?.outbox, 1);
     },
   );
+
+  test('housekeeping deletes unused mail domains after the clock was set back', async (server) => {
+    const { runHousekeeping } = housekeeperOf(server);
+    await atDaysAgo(server, -365, runHousekeeping);
+    await keepMailDomains(server.database.db, [
+      { domain: 'unused.example', mx_host: null, looked_up_at: server.now() },
+    ]);
+    await runHousekeeping();
+    assert.equal(await server.countRows('mail_domains'), 0);
+  });
 
   test(
     'housekeeping deletes rows in small transactions and lets requests through in between',

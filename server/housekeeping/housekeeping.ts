@@ -127,7 +127,8 @@ export function createExpiredRowDeleter({
         if (outcome.done) break;
       }
     }
-    if (now - domainsCheckedAt < DAY_MS) return;
+    // A clock that was ahead must not delay the next check.
+    if (Math.abs(now - domainsCheckedAt) < DAY_MS) return;
     const unused = await deleteUnusedDomains(database.db, shouldStop, pause);
     if (unused > 0) expired.mail_domains = unused;
     domainsCheckedAt = now;
