@@ -44,6 +44,10 @@ async function createDatabase(server: string, template: string): Promise<string>
 export const createPostgresDatabase = (server = serverUrl()): Promise<string> =>
   createDatabase(server, 'template1');
 
+/** Its lower('I') is a dotless i. */
+export const createTurkishDatabase = (): Promise<string> =>
+  createDatabase(serverUrl(), "template0 locale_provider icu icu_locale 'tr' locale 'C'");
+
 export async function makeTemplate(): Promise<void> {
   const url = await createPostgresDatabase();
   const database = openDatabase({ engine: 'postgres', url }, () => {});

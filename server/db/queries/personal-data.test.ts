@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
+import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
 import { columnsOf, TABLE_NAMES } from '#server/db/all-tables.ts';
+import { migrate } from '#server/db/migrations/migrate.ts';
 import { listPersonalData } from '#server/db/queries/personal-data.ts';
 import { withdrawConsent } from '#server/consent/withdraw.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { createTurkishDatabase, openTestDatabase } from '#testing/databases.ts';
 import { desk } from '#testing/desk.ts';
 import { smtpError } from '#testing/inbox.ts';
 import { ask, askForCode, EMAIL, enter, enterWrong, refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 
 const TYPED = 'Ada@Example.com';
@@ -148,4 +151,16 @@ onEachEngine('personal data', ({ both: test }) => {
       assert.deepEqual(refusalOf(third), [429, 'too-many-codes', 'email']);
     },
   );
+});
+
+it('an erasure on a Turkish PostgreSQL deletes mail to an address typed in capitals', async () => {
+  await using database = openTestDatabase({ engine: 'postgres', url: await createTurkishDatabase() });
+  await migrate(database);
+  await withServer({ engine: 'postgres', database, env: { GUIDE_EMAIL: 'link' } }, async (server) => {
+    await becomeLead(server, 'INFO@example.com');
+    await server.inbox.waitForMail('INFO@example.com', 2);
+    await server.advance(0);
+    await erasePerson(server, 'info@example.com');
+    assert.equal(await server.countRows('outbox'), 0);
+  });
 });
