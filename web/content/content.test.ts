@@ -28,10 +28,11 @@ it('partsRead returns each quarter of the article that has been in view', () => 
   assert.deepEqual(at(0, 0), [], 'not there yet');
 });
 
-it('readingMinutes counts words, not tags, and is never zero', () => {
+it('readingMinutes counts words, not tags and characters written as entities, and is never zero', () => {
   const words = (count: number) => 'word '.repeat(count);
   assert.equal(readingMinutes(`<p>${words(238 * 3)}</p>`, 'en'), 3);
   assert.equal(readingMinutes(`<p class="a b c">${words(238)}</p>${'<br />'.repeat(500)}`, 'en'), 1);
+  assert.equal(readingMinutes(`<p>${'&quot;word&quot; '.repeat(238)}</p>`, 'en'), 1);
   assert.equal(readingMinutes('<p>Short.</p>', 'en'), 1);
   assert.equal(readingMinutes('', 'en'), 1);
 });

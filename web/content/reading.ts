@@ -18,7 +18,7 @@ export function partsRead(
 const WORDS_A_MINUTE = 238;
 
 export function readingMinutes(html: string, language: string): number {
-  const words = countWords(html.replaceAll(/<[^>]*>/g, ' '), language);
+  const words = countWords(html.replaceAll(/<[^>]*>|&\w+;/g, ' '), language);
   return Math.max(1, Math.round(words / WORDS_A_MINUTE));
 }
 
