@@ -71,6 +71,12 @@ it('withUnbrokenTerms marks a formula, wraps each term with its sign and changes
   assert.equal(kept.replaceAll(/<\/?span>| data-formula/g, ''), html);
 });
 
+it('withUnbrokenTerms leaves the descriptions of pictures and links as they are', () => {
+  const html =
+    '<blockquote>\n<p><img src="a.webp" alt="A rate = b + c" /> <a href="/" title="d = e">f</a></p>\n</blockquote>';
+  assert.equal(withUnbrokenTerms(html), html);
+});
+
 const PAGE = { title: 'Guide', text: 'A guide', url: 'https://guide.example.com/' };
 const fails = (name: string) => () => Promise.reject(new DOMException('no', name));
 const BROWSERS: readonly (readonly [what: string, Sharer | { clipboard?: undefined }, ShareOutcome])[] = [
