@@ -95,7 +95,7 @@ async function make(where: string, source: string): Promise<void> {
 async function makeIcons(source: string): Promise<void> {
   await refuseSmall(source, LARGEST_ICON);
   const square = (edge: number) =>
-    sharp(source, { density: 600 }).resize(edge, edge, { fit: 'contain', background: '#0000' });
+    sharp(source, { density: 600 }).rotate().resize(edge, edge, { fit: 'contain', background: '#0000' });
   // Home screens do not support transparency; a mask cuts a fifth off each edge.
   const onPaper = async (edge: number, share: number) => {
     const margin = Math.round((edge * (1 - share)) / 2);

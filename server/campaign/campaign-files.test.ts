@@ -107,6 +107,19 @@ it('npm run picture writes every size and format of a picture', () =>
     assert.equal(readdirSync(path.join(folder, 'icons')).length, 6);
   }));
 
+it('npm run picture turns a photo upright for the icons', () =>
+  withLastingCampaignCopy(async (folder) => {
+    const picture = path.join(folder, 'upside-down.jpg');
+    const half = { create: { width: 512, height: 256, channels: 3, background: '#ffffff' } } as const;
+    await sharp({ create: { width: 512, height: 512, channels: 3, background: '#000000' } })
+      .composite([{ input: half, gravity: 'south' }])
+      .withMetadata({ orientation: 3 })
+      .toFile(picture);
+    assert.equal(makePicture(folder, 'icons', picture).status, 0);
+    const [topLeft] = await sharp(path.join(folder, 'icons/icon-192.png')).raw().toBuffer();
+    assert.equal(topLeft, 255);
+  }));
+
 it('npm run picture refuses an unknown place on the page, and a picture that is too small', () =>
   withLastingCampaignCopy(async (folder) => {
     const picture = path.join(folder, 'small.png');
