@@ -13,6 +13,7 @@ import sharp, { type Sharp } from 'sharp';
 
 import { endWithSentence, explainWriteFailure } from '#server/platform/system-errors.ts';
 import { readCampaignFolder, unreadableSettings } from '#server/settings/env-file.ts';
+import { PAPER } from '#shared/colours.ts';
 
 type Size = readonly [width: number, height: number];
 
@@ -82,7 +83,12 @@ async function make(where: string, source: string): Promise<void> {
   if (where === 'icons') return makeIcons(source);
   const sizes = where === 'og' ? [LINK_PREVIEW] : where.startsWith('inside-') ? OPEN_PAGES : PICTURES[where];
   await refuseSmall(source, sizes?.at(-1) ?? PERSON);
-  if (where === 'og') return write('media/og.png', fit(source, LINK_PREVIEW).png({ palette: true }));
+  // Programs that show link previews replace transparency with a colour, such as black.
+  if (where === 'og')
+    return write(
+      'media/og.png',
+      fit(source, LINK_PREVIEW).flatten({ background: PAPER.light }).png({ palette: true }),
+    );
   const named = sizes?.map((size) => ({ name: `${where}-${size[0]}`, size })) ?? [
     { name: where, size: PERSON },
   ];
@@ -103,8 +109,8 @@ async function makeIcons(source: string): Promise<void> {
       .png()
       .toBuffer();
     return sharp(inner)
-      .extend({ top: margin, bottom: margin, left: margin, right: margin, background: '#faf7f0' })
-      .flatten({ background: '#faf7f0' })
+      .extend({ top: margin, bottom: margin, left: margin, right: margin, background: PAPER.light })
+      .flatten({ background: PAPER.light })
       .png();
   };
   await write('icons/icon-192.png', square(192).png());

@@ -120,6 +120,15 @@ it('npm run picture turns a photo upright for the icons', () =>
     assert.equal(topLeft, 255);
   }));
 
+it('npm run picture writes a link preview without transparency', () =>
+  withLastingCampaignCopy(async (folder) => {
+    const drawing = path.join(folder, 'sign.svg');
+    writeFileSync(drawing, '<svg xmlns="http://www.w3.org/2000/svg" width="12" height="6.3"/>');
+    assert.equal(makePicture(folder, 'og', drawing).status, 0);
+    const { isOpaque } = await sharp(path.join(folder, 'media/og.png')).stats();
+    assert.ok(isOpaque);
+  }));
+
 it('npm run picture refuses an unknown place on the page, and a picture that is too small', () =>
   withLastingCampaignCopy(async (folder) => {
     const picture = path.join(folder, 'small.png');
