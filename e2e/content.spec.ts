@@ -169,9 +169,13 @@ test('contents and footnotes lead within the article, without a history entry', 
 });
 
 test('reading shows its progress and continues at the last heading', async ({ page, visitor }) => {
-  await page.route('**/api/article', (route) => route.fulfill({ json: LONG }));
+  const withNote = LONG?.html.replace('Three</h2>', 'Three<sup><a href="#fn-1">1</a></sup></h2>');
+  await page.route('**/api/article', (route) => route.fulfill({ json: { ...LONG, html: withNote } }));
   await visitor.startAtArticle();
-  const button = page.getByRole('button', { name: 'Continue where you stopped: Part Three' });
+  const button = page.getByRole('button', {
+    name: 'Continue where you stopped: Part Three',
+    exact: true,
+  });
   const scrollTo = async (top: number) => {
     await page.evaluate((y) => window.scrollTo(0, y), top);
     await nextFrame(page);

@@ -101,6 +101,9 @@ function withNamedSections(html: string): string {
   });
 }
 
+/** The number of a footnote is not part of a name. */
+const NOTES_AND_TAGS = /<sup>.*?<\/sup>|<[^>]*>/g;
+
 /** With fewer sections, scrolling is as fast. */
 const MIN_SECTIONS = 5;
 
@@ -109,7 +112,7 @@ function withContents(html: string, title: string): string {
   const sections = Array.from(html.matchAll(/<h2 id="([^"]*)">([^]*?)<\/h2>/g));
   if (sections.length < MIN_SECTIONS) return html;
   const links = sections.map(([, id = '', words = '']) => {
-    const text = words.replaceAll(/<sup>.*?<\/sup>|<[^>]*>/g, '');
+    const text = words.replaceAll(NOTES_AND_TAGS, '');
     return `<li><a href="#${id}">${text}</a></li>`;
   });
   const nav = `<nav aria-labelledby="contents"><p id="contents">${escapeHtml(title)}</p><ol>${links.join('')}</ol></nav>`;
@@ -127,7 +130,7 @@ const withOwnDirection = (html: string): string => html.replaceAll(/<(code|pre)>
 const withScrollingTables = (html: string): string =>
   html.replaceAll(/<table>[^]*?<\/table>/g, (table) => {
     const headings = Array.from(table.matchAll(/<th\b[^>]*>(.*?)<\/th>/g), ([, heading = '']) =>
-      heading.replaceAll(/<[^>]*>/g, '').replaceAll('"', '&quot;'),
+      heading.replaceAll(NOTES_AND_TAGS, '').replaceAll('"', '&quot;'),
     );
     return `<div tabindex="0" role="group" aria-label="${headings.filter(Boolean).join(', ')}">${table}</div>`;
   });

@@ -148,7 +148,9 @@ it('the article can link to telephone numbers, but not to scripts', () => {
 });
 
 it('the article can contain strikethrough and tables, which scroll by keyboard if wide', () => {
-  const article = renderArticle('# Title\n\n| a | b |\n| --- | --: |\n| ~~c~~ | d |\n');
+  const article = renderArticle(
+    '# Title\n\n| a | *b*[^1] |\n| --- | --: |\n| ~~c~~ | d |\n\n[^1]: A note.\n',
+  );
   assert.match(
     article?.html ?? '',
     /^<div tabindex="0" role="group" aria-label="a, b"><table>\n<thead>\n<tr>\n<th>a<\/th>/,

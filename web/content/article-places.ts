@@ -52,6 +52,10 @@ export function saveReadingPlace(article: HTMLElement): void {
   }
 }
 
+/** Without the numbers of footnotes. */
+export const wordsOf = (heading: HTMLElement): string =>
+  Array.from(heading.childNodes, (node) => (node.nodeName === 'SUP' ? '' : node.textContent)).join('');
+
 export function headingToContinueAt(article: HTMLElement): HTMLElement | undefined {
   // Storage may be forbidden.
   const place = orNull(() => localStorage.getItem(KEY));

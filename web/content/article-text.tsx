@@ -6,7 +6,12 @@ import * as site from '#campaign/site.yaml';
 import { API } from '#shared/api.ts';
 import { fill, pluralForm, type Counted } from '#shared/words.ts';
 import { ARTICLE_KEY, failedWith, checkGuideFile, noteReading, parseArticle } from '#web/api-client.ts';
-import { followLinkWithin, headingToContinueAt, saveReadingPlace } from '#web/content/article-places.ts';
+import {
+  followLinkWithin,
+  headingToContinueAt,
+  saveReadingPlace,
+  wordsOf,
+} from '#web/content/article-places.ts';
 import styles from '#web/content/content-stage.module.css';
 import { copyText, labelPrompts, selectBlock } from '#web/content/prompt-blocks.ts';
 import { partsRead, readingMinutes } from '#web/content/reading.ts';
@@ -134,7 +139,7 @@ function ArticleBody({ html }: { readonly html: string }) {
     <>
       {articleWords.continueAt && stoppedAt && (
         <Button look="text" className={styles.continue} onClick={() => goTo(stoppedAt)}>
-          {fill(articleWords.continueAt, { section: stoppedAt.textContent ?? '' })}
+          {fill(articleWords.continueAt, { section: wordsOf(stoppedAt) })}
         </Button>
       )}
       <article
