@@ -226,3 +226,16 @@ test("a company's logo is next to or below the lines with a person's name and ro
     expect(await overflow(page), `${width} px`).toBe(0);
   }
 });
+
+test('a long hyphenated word in the heading of a page linked from mail breaks on a narrow screen', async ({
+  page,
+}) => {
+  await resize(page, { width: 375, height: 667 });
+  await page.goto('/api/unsubscribe');
+  await page.getByRole('heading', { level: 1 }).evaluate((heading) => {
+    const word = document.createElement('span');
+    word.textContent = 'E-Mail-Benachrichtigungen';
+    heading.replaceChildren(word);
+  });
+  expect(await overflow(page)).toBe(0);
+});
