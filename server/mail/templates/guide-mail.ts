@@ -19,9 +19,9 @@ import {
   type LetterKind,
   type Branding,
   brandingOf,
+  linesInHtml,
   paragraph,
 } from '#server/mail/templates/letter.ts';
-import { escapeHtml } from '#server/platform/text.ts';
 import { DAY_MS, MINUTE_MS } from '#server/platform/time.ts';
 import type { GuideEmail } from '#shared/campaign-schema.ts';
 import { fill } from '#shared/words.ts';
@@ -96,5 +96,5 @@ export function composeGuideEmail(words: GuideEmail, facts: Facts): Letter {
 
 const unsubscribeFootnote = (why: string, label: string, unsubscribe: string, postalAddress = ''): Block => ({
   text: `${why}\n${label}: ${unsubscribe}${postalAddress && `\n\n${postalAddress}`}`,
-  html: `${escapeHtml(why)}<br>${anchor(unsubscribe, label)}${postalAddress && `<br><br>${escapeHtml(postalAddress).replaceAll('\n', '<br>')}`}`,
+  html: `${linesInHtml(why)}<br>${anchor(unsubscribe, label)}${postalAddress && `<br><br>${linesInHtml(postalAddress)}`}`,
 });

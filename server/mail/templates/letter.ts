@@ -101,14 +101,17 @@ const headlineHtml = (headline: string, colour: string): string =>
 const footnoteHtml = (content: string): string =>
   `<p style="margin:32px 0 0;padding-top:16px;border-top:1px solid #8b8676;font-size:14px;opacity:.75">${content}</p>`;
 
+/** Shows the line breaks of a text. */
+export const linesInHtml = (text: string): string => escapeHtml(text).replaceAll('\n', '<br>');
+
 export const paragraph = (text: string): Block => ({
   text,
-  html: `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`,
+  html: `<p style="margin:0 0 16px">${linesInHtml(text)}</p>`,
 });
 
 export const smallPrint = (text: string): Block => ({
   text,
-  html: `<p style="margin:0 0 12px;font-size:14px;opacity:.75">${escapeHtml(text)}</p>`,
+  html: `<p style="margin:0 0 12px;font-size:14px;opacity:.75">${linesInHtml(text)}</p>`,
 });
 
 export const heading = (text: string): Block => ({

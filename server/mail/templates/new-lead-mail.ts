@@ -27,6 +27,7 @@ import {
   type LetterParts,
   type Branding,
   brandingOf,
+  linesInHtml,
   paragraph,
   startOf,
 } from '#server/mail/templates/letter.ts';
@@ -117,7 +118,7 @@ export function footnoteFor(
   mail: keyof NewLeadEmail['why'],
 ): Block {
   const text = fill(words.why[mail], { title, host });
-  return { text, html: escapeHtml(text) };
+  return { text, html: linesInHtml(text) };
 }
 
 function details(language: string, rows: readonly (readonly [label: string, value: string])[]): Block {

@@ -7,6 +7,7 @@ import { readCampaign } from '#server/campaign/campaign.ts';
 import { composeCodeEmail } from '#server/mail/templates/code-mail.ts';
 import { composeDigestEmail } from '#server/mail/templates/daily-weekly-digest.ts';
 import { composeGuideEmail } from '#server/mail/templates/guide-mail.ts';
+import { composeNoticeEmail } from '#server/mail/templates/notice-mail.ts';
 import { ACCENT, contrastOf, middleOf } from '#shared/colours.ts';
 
 const words = readCampaign(path.join(PROJECT_FOLDER, 'campaign'));
@@ -86,6 +87,21 @@ it('the guide mail describes its content if the campaign does', () => {
   for (const part of [mail.text, mail.html]) assert.ok(part.includes(inside));
   const { text, html } = composeGuideEmail(others, guideFacts);
   for (const part of [text, html]) assert.doesNotMatch(part, /undefined|first chapter/);
+});
+
+it('a mail shows the line breaks of its words in both parts', () => {
+  const lines = 'Hello & welcome,\n\nthe guide is open.';
+  const inHtml = 'Hello &amp; welcome,<br><br>the guide is open.<';
+  const code = { ...codeEmail, validity: lines };
+  const guide = { ...guideEmail, greeting: lines, why: lines };
+  for (const { text, html } of [
+    composeCodeEmail(code, codeFacts),
+    composeGuideEmail(guide, guideFacts),
+    composeNoticeEmail(codeFacts, { subject: 'Notice', text: lines }),
+  ]) {
+    assert.ok(text.includes(lines));
+    assert.equal(html.split(inHtml).length, text.split(lines).length);
+  }
 });
 
 it('the guide mail ends with the postal address, line by line, in both parts', () => {
