@@ -81,7 +81,9 @@ export function renderArticle(markdown: string, { contents, notes }: ArticleWord
   const body = contents === undefined ? withSections : withContents(withSections, contents);
   return {
     title: title.trim(),
-    html: withOwnDirection(withPlainArrows(withPictureSizes(withScrollingTables(body)))),
+    html: withOwnDirection(
+      withPlainArrows(withPictureSizes(withRelativePictures(withScrollingTables(body)))),
+    ),
   };
 }
 
@@ -134,6 +136,10 @@ const withScrollingTables = (html: string): string =>
     );
     return `<div tabindex="0" role="group" aria-label="${headings.filter(Boolean).join(', ')}">${table}</div>`;
   });
+
+/** The page may be under a path. */
+const withRelativePictures = (html: string): string =>
+  html.replaceAll('<img src="/media/', '<img src="media/');
 
 /** Reserves space for a picture whose name ends with its size, such as chart-640x280.webp, while it loads. */
 const withPictureSizes = (html: string): string =>

@@ -222,3 +222,11 @@ it('a picture in the article gets its size from its file name', () => {
   assert.match(html, /<img src="media\/a-640x280.webp" width="640" height="280" loading="lazy" alt="A" \/>/);
   assert.match(html, /<img src="media\/b.webp" alt="B" \/>/);
 });
+
+it('a picture in the article is found on a page under a path, with and without a slash before its folder', () => {
+  const html = renderArticle('# Title\n\n![A](media/a.webp) ![B](/media/b.webp)\n')?.html ?? '';
+  assert.deepEqual(
+    Array.from(html.matchAll(/<img src="(.*?)"/g), ([, url]) => url),
+    ['media/a.webp', 'media/b.webp'],
+  );
+});
