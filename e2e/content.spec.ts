@@ -143,6 +143,22 @@ const LONG = renderArticle(
   { contents: 'Contents', notes: { title: 'Notes', back: 'Back to the text' } },
 );
 
+test('a black drawing without a background is readable in the dark theme', async ({ page, visitor }) => {
+  await page.route('**/api/article', (route) =>
+    route.fulfill({ json: renderArticle('# Guide\n\n![A chart](media/chart.svg)\n') }),
+  );
+  await page.route('**/media/chart.svg', (route) =>
+    route.fulfill({
+      contentType: 'image/svg+xml',
+      body: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" width="90" height="90"><path d="M4 0h1v9H4z"/></svg>',
+    }),
+  );
+  await visitor.startAtArticle();
+  const chart = visitor.article.getByRole('img', { name: 'A chart' });
+  await page.getByRole('button', { name: 'Toggle theme' }).click();
+  await expect(chart).toHaveCSS('background-color', 'rgb(250, 247, 240)');
+});
+
 test('contents and footnotes lead within the article, without a history entry', async ({ page, visitor }) => {
   await page.route('**/api/article', (route) => route.fulfill({ json: LONG }));
   await visitor.startAtArticle();
