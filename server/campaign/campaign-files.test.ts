@@ -162,6 +162,7 @@ it('unused files, large files and long words only cause warnings', () => {
     'emails/codes.yaml': 'x',
     'media/hero-1280.webp': Buffer.concat([picture, Buffer.alloc(556_000 - picture.length)]),
     'site.yaml': (text: string) => text.replace(/^title: .*$/m, `title: ${'A long title '.repeat(5)}`),
+    'article/article.md': (text: string) => text.replace(/^# .*$/m, `# ${'A long title '.repeat(5)}`),
   };
   withChangedCampaign(changes, (folder) => {
     assert.deepEqual(campaignMistakes(folder), []);
@@ -180,6 +181,15 @@ it('unused files, large files and long words only cause warnings', () => {
     );
   });
 });
+
+it('a title of the article that the page does not show is reported', () =>
+  withChangedCampaign(
+    { 'article/article.md': (text) => text.replace(/^# .*$/m, '# The first chapter') },
+    (folder) =>
+      assert.deepEqual(withFolderName(folder, campaignWarnings(folder)), [
+        'campaign/article/article.md: the page does not show the title “The first chapter”, but the title of site.yaml, “Master AI-Powered Outreach”. Write the same title in both files.',
+      ]),
+  ));
 
 it('a file in media/ counts as used if a link leads to it, whatever its name', () =>
   withChangedCampaign(

@@ -40,6 +40,7 @@ export function campaignWarnings(folder: string): string[] {
   const { campaign } = words;
   return [
     ...pages.flatMap((page) => lengthWarnings(campaign, page)),
+    ...titleWarnings(campaign),
     ...variantWarnings(campaign),
     ...fileWarnings(folder, filesReadBy(campaign, pages)),
   ].map(describeMistake);
@@ -56,6 +57,12 @@ export function unlistedPage(folder: string): string[] {
         'noindex: this line asks search engines not to list the page. Remove it once the page should be found.',
     }),
   ];
+}
+
+function titleWarnings({ folder, site, article }: Campaign): Mistake[] {
+  if (article.title === site.title) return [];
+  const message = `the page does not show the title “${article.title}”, but the title of site.yaml, “${site.title}”. Write the same title in both files.`;
+  return [{ file: displayPath(folder, 'article/article.md'), message }];
 }
 
 function variantWarnings({ folder, consent, variants }: Campaign): Mistake[] {
