@@ -215,6 +215,15 @@ it('hashed files are cached for a year, others for an hour and the page not at a
   }
 });
 
+it('other sites may show the picture of link previews, and nothing else', async () => {
+  for (const [url, policy] of [
+    ['/media/og.png', 'cross-origin'],
+    ['/media/hero-640.webp', 'same-origin'],
+    ['/', 'same-origin'],
+  ] as const)
+    assert.equal((await get(url)).headers['cross-origin-resource-policy'], policy, url);
+});
+
 it('every response has the same security headers and a unique ID', async () => {
   const ids = new Set<unknown>();
   let asked = 0;

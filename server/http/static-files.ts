@@ -162,6 +162,10 @@ const COMPRESSED = [
   ['gzip', '.gz'],
 ] as const;
 
+/** Some programs show it from our server instead of a copy. */
+const LINK_PREVIEW = 'media/og.png';
+const FOR_OTHER_SITES = { 'cross-origin-resource-policy': 'cross-origin' };
+
 type FileOptions = {
   readonly headers: ResponseHeaders;
   /** For files without a hash in their name. */
@@ -192,7 +196,7 @@ export function readFiles(
         const file = createResource({
           type: contentType(name),
           cacheControl: isHashed(name) ? 'public, max-age=31536000, immutable' : cacheControl,
-          headers,
+          headers: name === LINK_PREVIEW ? { ...headers, ...FOR_OTHER_SITES } : headers,
           bodies: { identity: read(name), ...Object.fromEntries(compressed) },
         });
         return [name, file];
