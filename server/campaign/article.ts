@@ -180,7 +180,8 @@ const LEFTOVERS: readonly (readonly [looksLike: RegExp, phrase: (found: string) 
     (found) => `${found}: this footnote has no text. Add a line such as "${found}: The note."`,
   ],
   [
-    /\] *\([^)\n]*/g,
+    // After a space, only if a URL follows: "[sic] (2019)" is text.
+    /\](?:\(| +\((?=[^\s)]*[:/#]))[^)\n]*/g,
     () =>
       'this link or picture is not valid. Write [words](https://…), without spaces in the URL and before it',
   ],

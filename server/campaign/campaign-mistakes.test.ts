@@ -328,6 +328,7 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
         'this link or picture is not valid. Write [words](https://…), without spaces in the URL and before it',
       ] as const,
   ),
+  ['They wrote “recieve” [sic] (Smith 2019).'],
   ['See [this](www.example.com).', `www.example.com ${LINK}`],
   ['See [this](#there).', '#there leads to a place that does not exist on the page'],
   ['See [this][that].', '[this][that]: this link has no URL. Add a line such as "[name]: https://…"'],
