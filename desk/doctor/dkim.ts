@@ -35,8 +35,7 @@ export async function examineDkim(dns: Dns, dkim: DkimConfig | null): Promise<Fi
       `There are ${reply.records.length} TXT records at ${name}, but mail servers expect one. Replace them with a single record.`,
       publish,
     );
-  const tags = readTags(record);
-  const fault = faultOf(tags, ownKey);
+  const fault = faultOf(readTags(record), ownKey);
   if (fault !== null) return problem(`The DKIM record at ${name} ${fault} Replace the record.`, publish);
   return ok(`The key published at ${name} matches ours.`);
 }

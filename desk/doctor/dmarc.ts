@@ -75,14 +75,13 @@ function judgeAlignment(
   domain: string,
   { dkimDomain, isStrict, isEnforced }: { dkimDomain: string | null; isStrict: boolean; isEnforced: boolean },
 ): Finding[] {
+  if (dkimDomain === null && !isEnforced) return [];
   if (dkimDomain === null)
-    return isEnforced
-      ? [
-          note(
-            `Our mail passes DMARC if your mail provider signs it as ${domain}, or if the envelope sender is at ${domain} and the SPF record lists the provider’s machines.`,
-          ),
-        ]
-      : [];
+    return [
+      note(
+        `Our mail passes DMARC if your mail provider signs it as ${domain}, or if the envelope sender is at ${domain} and the SPF record lists the provider’s machines.`,
+      ),
+    ];
   const isAligned = isStrict ? dkimDomain === domain : haveSameOrganisation(dkimDomain, domain);
   if (isAligned) return [];
   const sentence = `DKIM_DOMAIN is ${dkimDomain}, but mail comes from ${domain}${isStrict && haveSameOrganisation(dkimDomain, domain) ? ', and the DMARC record requires the two to be equal (adkim=s)' : ''}. Our signature therefore does not count for DMARC. Set DKIM_DOMAIN to ${domain}, and publish the key there.`;
