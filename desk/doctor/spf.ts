@@ -34,8 +34,7 @@ export async function examineSpf(dns: Dns, domain: string): Promise<Findings> {
     return problem(
       `The SPF record of ${domain} contains the invalid term "${parsed.text}", so mail servers ignore the whole record. Correct the term.`,
     );
-  const { faults, lookups } = await followIncludes(dns, domain, parsed.terms);
-  const findings = [...faults];
+  const { findings, lookups } = await followIncludes(dns, domain, parsed.terms);
   if (lookups > MAX_LOOKUPS)
     findings.push(
       problem(
@@ -118,11 +117,11 @@ async function followIncludes(
   dns: Dns,
   domain: string,
   terms: readonly Term[],
-): Promise<{ readonly faults: readonly Finding[]; readonly lookups: number }> {
-  const faults: Finding[] = [];
+): Promise<{ readonly findings: Finding[]; readonly lookups: number }> {
+  const findings: Finding[] = [];
   let lookups = 0;
   await follow(domain, terms);
-  return { faults, lookups };
+  return { findings, lookups };
 
   async function follow(owner: string, record: readonly Term[]): Promise<void> {
     const end = record.findIndex(({ name }) => name === 'all');
@@ -139,13 +138,13 @@ async function followIncludes(
     if (!hasRecord || target.includes('%') || lookups > MAX_COUNTED_LOOKUPS) return;
     const reply = await dns.texts(target);
     if (reply.type === 'failed') {
-      faults.push(problem(describeFailed(target, 'asked for SPF')));
+      findings.push(problem(describeFailed(target, 'asked for SPF')));
       return;
     }
     const texts = reply.type === 'records' ? reply.records.filter(isSpf) : [];
     const parsed = texts.length === 1 ? parseRecord(texts[0]!) : null;
     if (parsed?.type === 'terms') return follow(target, parsed.terms);
-    faults.push(
+    findings.push(
       problem(
         `The SPF record of ${owner} includes ${target}, which ${
           parsed === null
