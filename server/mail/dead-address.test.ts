@@ -25,7 +25,9 @@ onEachEngine('dead e-mail addresses', ({ test }) => {
       assert.partialDeepStrictEqual(row, { reason: 'bounced', email: EMAIL, created_at: server.now() });
       assert.match(row?.note ?? '', /550 5\.1\.1 <Ada@Example\.com>: User unknown/);
       assert.ok((row?.note ?? '').length <= 500);
-      assert.doesNotMatch(server.logLines.join(''), /ada@example/i);
+      const log = server.logLines.join('');
+      assert.match(log, /"type":"refused","errorClass":"5xx".*could not be delivered/);
+      assert.doesNotMatch(log, /ada@example/i);
 
       server.inbox.behave({});
       await server.advance(61);

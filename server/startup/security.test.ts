@@ -9,7 +9,7 @@ import { API_ERRORS } from '#shared/errors.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { decodedBody } from '#testing/decoded-body.ts';
-import { codeIn, smtpError } from '#testing/inbox.ts';
+import { codeIn } from '#testing/inbox.ts';
 import { askForCode, EMAIL, enter } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import {
@@ -20,7 +20,6 @@ import {
   type ServerUnderTest,
   type Visitor,
 } from '#testing/server-under-test.ts';
-import { until } from '#testing/until.ts';
 import { words } from '#testing/words.ts';
 
 async function wholeDatabase({ database }: ServerUnderTest): Promise<string> {
@@ -200,16 +199,3 @@ it('no URL leads out of the folder of public files', () =>
       assert.doesNotMatch(response.body, /root:|"dependencies"|sha256-|Foundations/, url);
     }
   }));
-
-it('the log omits an e-mail address that the mail server repeats', () => {
-  const onRecipient = (address: string) => smtpError(550, `5.1.1 <${address}>: Recipient address rejected`);
-  return withServer({ engine: 'sqlite', inbox: { onRecipient } }, async (server) => {
-    await createVisitor(server).post(API.leads, filledForm());
-    const log = () => server.logLines.join('');
-    await until(() => log().includes('could not be delivered'));
-    assert.match(log(), /"type":"refused","errorClass":"5xx"/);
-    assert.doesNotMatch(log(), /ada@example\.com/);
-    const { reply } = await server.database.db.selectFrom('outbox').select('reply').executeTakeFirstOrThrow();
-    assert.match(reply ?? '', /<ada@example\.com>: Recipient address rejected/);
-  });
-});
