@@ -94,7 +94,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     await visit(server, { email: 'gus@gmail.com', name: formula, company: '<b>Bold</b> & Co' });
     await visit(
       server,
-      { email: 'zoe@sub.example.com', name: 'Zoë', answers: { topics: ['Résumés', 'Personas'] } },
+      { email: 'zoe@sub.example.com', name: 'Zoë', answers: { topics: ['Prompts', 'Personas', 'Résumés'] } },
       'gclid=abc',
     );
     await asksOnly(server, { email: 'asks@example.com', company: 'Söhne' });
@@ -129,6 +129,9 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
       [{ flag: 'free-mail', state: 'imported' }],
       [{ field: 'job_title', answer: 'countess "OF"' }, 'ada'],
       [{ field: 'topics', answer: 'résumé' }, 'zoe'],
+      [{ field: 'topics', answer: 'prompts; personas' }, 'zoe'],
+      [{ field: 'topics', answer: 'Personas;' }, 'zoe'],
+      [{ field: 'topics', answer: 'Personas; Prompts' }],
       [{ field: 'topics', answer: 'Countess' }],
       [{ field: 'job_title', answer: 'consul', state: 'imported' }, 'old'],
       [{ domain: 'Example.com' }, 'ada'],

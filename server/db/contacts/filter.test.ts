@@ -59,19 +59,4 @@ for (const engine of ENGINES)
             expected,
           );
       });
-
-    it('a filter for an answer finds chosen options as they are displayed', async () => {
-      const topics = { label: 'Topics', answer: ['Résumés', 'Personas', 'Deliverability'] };
-      const row = leadRow('10', { answers: JSON.stringify({ topics }) });
-      await database.db.insertInto('leads').values(row).execute();
-      for (const [text, count] of [
-        ['résumés; personas', 1],
-        ['Personas;', 1],
-        ['Personas; Résumés', 0],
-      ] as const) {
-        const answer = { field: 'topics', text };
-        const pages = await Array.fromAsync(contactPages(database.db, 'verified', { answer }));
-        assert.equal(pages.flat().length, count, text);
-      }
-    });
   });
