@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { consentVersion } from '#server/campaign/campaign.ts';
@@ -8,7 +8,7 @@ import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { API, CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
 import { verifyReport, receiptsOf } from '#testing/consents.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, importFile } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { adding } from '#testing/campaign-copy.ts';
@@ -164,27 +164,22 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, both, engine }) => {
       );
     }));
 
-  both('exports have columns for the consent to news, which an import ignores', (server) =>
-    inFolder(async (folder) => {
-      await signUp(server, 1, TICKED);
-      await signUp(server, 1, {}, { email: 'eve@example.com' });
-      const exported = async (format: string, ...more: readonly string[]) =>
-        (await desk(server.service, ['export', '--format', format, ...more])).out;
-      const csv = await exported('csv');
-      assert.match(csv, new RegExp(`^ada@.*,yes,${GIVEN_AT},${VERSION},"Also send me news, as the`, 'm'));
-      assert.match(csv, /^eve@.*,no,,,\r$/m);
-      assert.match(await exported('brevo'), new RegExp(`^ada@.*,${GIVEN_AT},"Also send me news, as`, 'm'));
-      assert.match(await exported('jsonl', '--news'), /^\{[^\n]*"email":"ada@[^\n]*\n$/);
-      for (const format of ['csv', 'hubspot']) {
-        const file = path.join(folder, format);
-        writeFileSync(file, await exported(format));
-        await withServer({ engine }, async (other) => {
-          other.setClock(server.now());
-          const { notes } = await desk(other.service, ['import', file, '--consent-source', 'Our page']);
-          assert.match(notes, /^2 people imported/m);
-          assert.doesNotMatch(notes, /Columns used:.*news/i);
-        });
-      }
-    }),
-  );
+  both('exports have columns for the consent to news, which an import ignores', async (server) => {
+    await signUp(server, 1, TICKED);
+    await signUp(server, 1, {}, { email: 'eve@example.com' });
+    const exported = async (format: string, ...more: readonly string[]) =>
+      (await desk(server.service, ['export', '--format', format, ...more])).out;
+    const csv = await exported('csv');
+    assert.match(csv, new RegExp(`^ada@.*,yes,${GIVEN_AT},${VERSION},"Also send me news, as the`, 'm'));
+    assert.match(csv, /^eve@.*,no,,,\r$/m);
+    assert.match(await exported('brevo'), new RegExp(`^ada@.*,${GIVEN_AT},"Also send me news, as`, 'm'));
+    assert.match(await exported('jsonl', '--news'), /^\{[^\n]*"email":"ada@[^\n]*\n$/);
+    for (const format of ['csv', 'hubspot'])
+      await withServer({ engine }, async (other) => {
+        other.setClock(server.now());
+        const { notes } = await importFile(other, await exported(format));
+        assert.match(notes, /^2 people imported/m);
+        assert.doesNotMatch(notes, /Columns used:.*news/i);
+      });
+  });
 });

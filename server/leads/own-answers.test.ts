@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 
 import { API, CONSENT_VERSION_HEADER } from '#shared/api.ts';
 import { answersByLabel } from '#shared/own-fields.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, importFile } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { EMAIL, enterNewest } from '#testing/lead-calls.ts';
 import {
@@ -74,26 +73,23 @@ onEachEngine('answers to custom questions', WITH_FORM, ({ test, both }) => {
     assert.doesNotMatch(server.logLines.join(), /Countess/);
   });
 
-  test("imported answers fill the gaps in the lead's first form", (server) =>
-    inFolder(async (folder) => {
-      const file = path.join(folder, 'list.csv');
-      writeFileSync(file, `email,job_title,phone\n${EMAIL},Lady,+44 20 7946 0018\n`);
-      await desk(server.service, ['import', file, '--consent-source', 'A previous tool']);
-      const answers = async () => {
-        const [lead] = await storedIn(server, 'leads');
-        return answersByLabel(lead ?? null);
-      };
-      const visitor = createVisitor(server);
-      await askWith(visitor, { job_title: 'Countess' });
-      await enterNewest(server, visitor, 1);
-      assert.deepEqual(await answers(), { 'Job title': 'Countess', Phone: '+44 20 7946 0018' });
+  test("imported answers fill the gaps in the lead's first form", async (server) => {
+    await importFile(server, `email,job_title,phone\n${EMAIL},Lady,+44 20 7946 0018\n`);
+    const answers = async () => {
+      const [lead] = await storedIn(server, 'leads');
+      return answersByLabel(lead ?? null);
+    };
+    const visitor = createVisitor(server);
+    await askWith(visitor, { job_title: 'Countess' });
+    await enterNewest(server, visitor, 1);
+    assert.deepEqual(await answers(), { 'Job title': 'Countess', Phone: '+44 20 7946 0018' });
 
-      await server.advance(3_600);
-      const again = createVisitor(server);
-      await askWith(again, { job_title: 'Countess', topics: ['Prompts'] });
-      await enterNewest(server, again, 2);
-      assert.deepEqual(await answers(), { 'Job title': 'Countess', Topics: 'Prompts' });
-    }));
+    await server.advance(3_600);
+    const again = createVisitor(server);
+    await askWith(again, { job_title: 'Countess', topics: ['Prompts'] });
+    await enterNewest(server, again, 2);
+    assert.deepEqual(await answers(), { 'Job title': 'Countess', Topics: 'Prompts' });
+  });
 
   both('answers are not copied to an existing lead if another browser enters the code', async (server) => {
     const owner = createVisitor(server, '198.51.100.1');
@@ -111,10 +107,8 @@ onEachEngine('answers to custom questions', WITH_FORM, ({ test, both }) => {
 it('imported answers are kept by a lead whose form has no questions any more', () =>
   inFolder(async (folder) => {
     const env = { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` };
-    const file = path.join(folder, 'list.csv');
-    writeFileSync(file, `email,job_title\n${EMAIL},Lady\n`);
     await withServer({ engine: 'sqlite', env, campaign: { 'form.yaml': FORM } }, async (server) => {
-      await desk(server.service, ['import', file, '--consent-source', 'A previous tool']);
+      await importFile(server, `email,job_title\n${EMAIL},Lady\n`);
     });
     await withServer({ engine: 'sqlite', env }, async (server) => {
       await becomeLead(server, EMAIL);
