@@ -12,17 +12,16 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
+import { askForCode, EMAIL, enterWrong } from '#testing/lead-calls.ts';
 import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
-const EMAIL = 'ada@example.com';
 const NASTY = 'Ada <img src=x onerror=alert(1)>';
 
 const enterWrongCodeFirst = (server: ServerUnderTest) =>
   becomeLead(server, EMAIL, 1, {
     beforeCode: async (visitor, mail) => {
-      const code = codeIn(mail) === '000000' ? '000001' : '000000';
-      assert.equal((await visitor.post('/api/verify', { email: EMAIL, code })).statusCode, 400);
+      await enterWrong(visitor, codeIn(mail), 1);
       await server.advance(30);
     },
   });
@@ -77,10 +76,8 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
   });
 
   test("wrong codes are in a person's timeline before the code expires, but not in the future", async (server) => {
-    const visitor = createVisitor(server);
-    await visitor.post('/api/leads', filledForm({ email: EMAIL }));
-    const code = codeIn(await server.inbox.waitForMail(EMAIL)) === '000000' ? '000001' : '000000';
-    assert.equal((await visitor.post('/api/verify', { email: EMAIL, code })).statusCode, 400);
+    const { visitor, code } = await askForCode(server);
+    await enterWrong(visitor, code, 1);
     const entry = (await timelineOf(server, EMAIL)).find(({ what }) => what === 'had entered wrong codes');
     assert.equal(entry?.at, new Date(server.now()).toISOString());
   });
