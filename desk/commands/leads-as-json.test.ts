@@ -5,9 +5,8 @@ import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { API, VISIT_HEADER } from '#shared/api.ts';
 import { CONSENT_SOURCE, desk, importFile, succeeded } from '#testing/desk.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { becomeLead, outcomes, webhooksAt } from '#testing/webhook-leads.ts';
-import { withReceiver } from '#testing/webhook-receiver.ts';
+import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { becomeLead, outcomes, withWebhook } from '#testing/webhook-leads.ts';
 
 const EMAIL = 'ada@gmail.com';
 
@@ -21,21 +20,19 @@ async function people(server: ServerUnderTest, state: string): Promise<readonly 
 
 onEachEngine('leads as JSON', ({ both: test, engine }) => {
   it('a lead as JSON has the fields of a webhook event, its state and its unsubscribe link', () =>
-    withReceiver(undefined, (receiver) =>
-      withServer({ engine, env: { ...webhooksAt(receiver), FREE_MAIL: 'flag' } }, async (server) => {
-        const leadId = await becomeLead(server, EMAIL);
-        await outcomes(server, 2);
-        const inEvent = receiver.received[1]!.event.data.lead;
-        assert.ok('email' in inEvent);
-        assert.deepEqual(inEvent.flags, ['free-mail']);
-        assert.equal(inEvent.unsubscribe_url, unsubscribeUrlOf(server.service)(leadId));
-        const since = { state: 'verified', state_since: inEvent.first_verified_at };
-        assert.deepEqual(await people(server, 'verified'), [{ ...inEvent, ...since }]);
-        await desk(server.service, ['suppress', 'add', EMAIL]);
-        assert.deepEqual(await people(server, 'suppressed'), [{ ...inEvent, ...since, state: 'suppressed' }]);
-        assert.deepEqual(await people(server, 'verified'), []);
-      }),
-    ));
+    withWebhook({ engine, env: { FREE_MAIL: 'flag' } }, async (server, receiver) => {
+      const leadId = await becomeLead(server, EMAIL);
+      await outcomes(server, 2);
+      const inEvent = receiver.received[1]!.event.data.lead;
+      assert.ok('email' in inEvent);
+      assert.deepEqual(inEvent.flags, ['free-mail']);
+      assert.equal(inEvent.unsubscribe_url, unsubscribeUrlOf(server.service)(leadId));
+      const since = { state: 'verified', state_since: inEvent.first_verified_at };
+      assert.deepEqual(await people(server, 'verified'), [{ ...inEvent, ...since }]);
+      await desk(server.service, ['suppress', 'add', EMAIL]);
+      assert.deepEqual(await people(server, 'suppressed'), [{ ...inEvent, ...since, state: 'suppressed' }]);
+      assert.deepEqual(await people(server, 'verified'), []);
+    }));
 
   test('a lead as JSON has null for unknown values and an empty list for no flags', async (server) => {
     const headers = { [VISIT_HEADER]: 'last=utm_source%3Dnewsletter' };
