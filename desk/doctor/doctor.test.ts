@@ -22,6 +22,8 @@ import {
 import { listening } from '#testing/listening.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 
+const SEND = ['--send', 'ada@example.com'];
+
 for (const engine of MATRIX_ENGINES)
   it(`the doctor finds nothing wrong in a healthy instance and leaves ${engine} unchanged`, () =>
     withInstance({ engine }, async (instance) => {
@@ -59,10 +61,7 @@ for (const engine of MATRIX_ENGINES)
 describe('doctor runs', () => {
   it('the doctor prints DNS records to publish and sends a sample with --send', () =>
     withInstance({ engine: 'sqlite', zone: { 'example.com': {} } }, async (instance) => {
-      const { exitCode, out, notes } = await doctor(doctorTargetOf(instance, instance.env), [
-        '--send',
-        'ada@example.com',
-      ]);
+      const { exitCode, out, notes } = await doctor(doctorTargetOf(instance, instance.env), SEND);
       assert.equal(exitCode, 1);
       assert.match(
         out,
@@ -79,7 +78,7 @@ describe('doctor runs', () => {
   it('the doctor checks the MX and SPF records of the return-path domain', () =>
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const env = { BOUNCE_DOMAIN: 'bounces.example.com' };
-      await doctor(doctorTargetOf(instance, { ...instance.env, ...env }), ['--send', 'ada@example.com']);
+      await doctor(doctorTargetOf(instance, { ...instance.env, ...env }), SEND);
       const { from } = await instance.inbox.waitForMail('ada@example.com');
       assert.match(from, /@bounces\.example\.com$/);
       const found = await findingsIn(instance, { env });
@@ -203,20 +202,14 @@ describe('doctor runs', () => {
     withInstance({ engine: 'sqlite' }, async (instance) => {
       const words = path.join(instance.folder, 'words');
       mkdirSync(words);
-      const wrongWords = await doctor(doctorTargetOf(instance, instance.env, words), [
-        '--send',
-        'ada@example.com',
-      ]);
+      const wrongWords = await doctor(doctorTargetOf(instance, instance.env, words), SEND);
       assert.equal(wrongWords.exitCode, 1);
       assert.match(wrongWords.out, /^problem +words +.*consent\.yaml/m);
       assert.match(wrongWords.out, /^ok +database /m);
       assert.match(wrongWords.out, /^ok +sample /m);
 
-      const wrong = await doctor(doctorTargetOf(instance, { PORT: 'http', DATABASE_URL: 'x' }), [
-        '--json',
-        '--send',
-        'ada@example.com',
-      ]);
+      const target = doctorTargetOf(instance, { PORT: 'http', DATABASE_URL: 'x' });
+      const wrong = await doctor(target, ['--json', ...SEND]);
       assert.equal(wrong.exitCode, 1);
       const { healthy, findings } = JSON.parse(wrong.out) as { healthy: boolean; findings: Finding[] };
       assert.equal(healthy, false);
@@ -280,7 +273,7 @@ describe('doctor runs', () => {
         APP_SECRET: TEST_SECRET,
       },
     );
-    const { exitCode, out } = await doctor(target, ['--send', 'ada@example.com']);
+    const { exitCode, out } = await doctor(target, SEND);
     assert.equal(exitCode, 1);
     for (const check of ['page', 'database', 'mail account', 'MX', 'SPF', 'DMARC', 'sample'])
       assert.match(out, new RegExp(`^problem +${check} `, 'm'));
