@@ -88,11 +88,7 @@ onEachEngine('consent receipts', ({ test }) => {
 
   test('a consent receipt records that no wording was stated', async (server) => {
     const program = createVisitor(server);
-    const response = await ask(program, null);
-    assert.equal(response.statusCode, 202);
-    const { challengeId } = response.json<{ challengeId: string }>();
-    const open = await program.get(`/api/challenge?id=${challengeId}`);
-    assert.equal(open.json<OpenChallenge>().consentVersion, '');
+    assert.equal((await ask(program, null)).statusCode, 202);
     await enterNewest(server, program);
     const [receipt] = await receiptsOf(server);
     assert.match(receipt?.text ?? '', /^The wording was not stated/);
