@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
 import type { ChainError } from '#server/consent/chain.ts';
 import type { ChainReport } from '#server/consent/check.ts';
 import type { Service } from '#server/startup/service.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { desk } from '#testing/desk.ts';
+import { inFolder } from '#testing/folder.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
 /**
@@ -31,6 +35,25 @@ export async function verifyReport({ service }: { readonly service: Service }, .
   const { errors, accepted, ...rest } = JSON.parse(out) as ChainReport;
   return { exitCode, notes, ...rest, errors: errors.map(errorText), accepted: accepted.map(errorText) };
 }
+
+/** Exports the proof of a person's consents with the command of the desk, and reads both files. */
+export const exportProof = ({ service }: { readonly service: Service }, email: string) =>
+  inFolder(async (folder) => {
+    const file = path.join(folder, 'proof');
+    const { exitCode, notes } = await desk(service, ['consent', 'export', email, '--out', file]);
+    const { errors, entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as Proof;
+    return { exitCode, notes, errors, entries, page: readFileSync(`${file}.html`, 'utf8') };
+  });
+
+type Proof = {
+  readonly errors: readonly string[];
+  readonly entries: readonly {
+    readonly position: number;
+    readonly kind: string;
+    readonly row_id: string;
+    readonly content: Readonly<Record<string, unknown>>;
+  }[];
+};
 
 export const errorText = ({ position, expected, found }: ChainError): string =>
   `${position}: ${expected} | ${found}`;

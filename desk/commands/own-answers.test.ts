@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { it } from 'node:test';
 
 import { FORMATS, ownColumns, type PersonAsJson } from '#desk/export/export-columns.ts';
@@ -9,9 +7,9 @@ import { sealConsents } from '#server/consent/sealer.ts';
 import { Form } from '#shared/campaign-schema.ts';
 import { TOOL_NAMES } from '#shared/tools.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { exportProof } from '#testing/consents.ts';
 import { desk, importFile, importNamed, refused, succeeded } from '#testing/desk.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-import { inFolder } from '#testing/folder.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const FORM = `fields:
@@ -140,36 +138,33 @@ onEachEngine('custom questions in the desk', { campaign: { 'form.yaml': FORM } }
     assert.equal(await server.countRows('corrections'), 2);
   });
 
-  test("a CRM export contains multiple-choice answers in the CRM's format", (server) =>
-    inFolder(async (folder) => {
-      await become(server, 'ada@example.com', {
-        job_title: '=cmd|1',
-        topics: ['Prompts', 'Personas'],
-        team: 'Only me',
-        goal: 'First\nsecond <b>',
-      });
-      const lines = async (format: string) =>
-        (await desk(server.service, ['export', '--format', format])).out.split('\r\n');
-      const [hubspot = '', contact = ''] = await lines('hubspot');
-      assert.ok(hubspot.endsWith(',GCLID,Topics') && contact.endsWith(',Prompts;Personas'), contact);
-      const { notes } = await desk(server.service, ['export', '--format', 'hubspot']);
-      assert.match(notes, /^The file has no answers to Job title, Team <size> & more, Goal, Phone\. To add/m);
-      const [salesforce = ''] = await lines('salesforce');
-      assert.ok(salesforce.endsWith(',Interests__c'));
-      assert.ok((await lines('pipedrive'))[0]?.endsWith(',Person - Unsubscribe URL,Lead - UTM Campaign'));
-      assert.match((await desk(server.service, ['export'])).out, /,'=cmd\|1,Only me,/);
+  test("a CRM export contains multiple-choice answers in the CRM's format", async (server) => {
+    await become(server, 'ada@example.com', {
+      job_title: '=cmd|1',
+      topics: ['Prompts', 'Personas'],
+      team: 'Only me',
+      goal: 'First\nsecond <b>',
+    });
+    const lines = async (format: string) =>
+      (await desk(server.service, ['export', '--format', format])).out.split('\r\n');
+    const [hubspot = '', contact = ''] = await lines('hubspot');
+    assert.ok(hubspot.endsWith(',GCLID,Topics') && contact.endsWith(',Prompts;Personas'), contact);
+    const { notes } = await desk(server.service, ['export', '--format', 'hubspot']);
+    assert.match(notes, /^The file has no answers to Job title, Team <size> & more, Goal, Phone\. To add/m);
+    const [salesforce = ''] = await lines('salesforce');
+    assert.ok(salesforce.endsWith(',Interests__c'));
+    assert.ok((await lines('pipedrive'))[0]?.endsWith(',Person - Unsubscribe URL,Lead - UTM Campaign'));
+    assert.match((await desk(server.service, ['export'])).out, /,'=cmd\|1,Only me,/);
 
-      const table = (await desk(server.service, ['leads'])).out;
-      assert.match(table, /^.*flags +job_title +team +topics +goal +phone\n/);
-      assert.match(table, /First second <b>/);
+    const table = (await desk(server.service, ['leads'])).out;
+    assert.match(table, /^.*flags +job_title +team +topics +goal +phone\n/);
+    assert.match(table, /First second <b>/);
 
-      await server.advance(120);
-      await sealConsents(server.service);
-      const paper = path.join(folder, 'ada');
-      await desk(server.service, ['consent', 'export', 'ada@example.com', '--out', paper]);
-      const page = readFileSync(`${paper}.html`, 'utf8');
-      assert.match(page, /<dt>Team &lt;size&gt; &amp; more<\/dt><dd>Only me<\/dd>/);
-    }));
+    await server.advance(120);
+    await sealConsents(server.service);
+    const { page } = await exportProof(server, 'ada@example.com');
+    assert.match(page, /<dt>Team &lt;size&gt; &amp; more<\/dt><dd>Only me<\/dd>/);
+  });
 
   both('the report counts new leads by chosen answer and never shows a typed answer', async (server) => {
     await become(server, 'a@example.com', {

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { exportProof } from '#testing/consents.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
@@ -68,20 +69,15 @@ onEachEngine('suppression list', ({ test, both, engine }) => {
       assert.deepEqual(await listed(server), []);
       const verified = await succeeded(desk(server.service, ['consent', 'verify']));
       assert.match(verified.out, /^3 entries/);
-      await inFolder(async (folder) => {
-        const file = path.join(folder, 'ada');
-        await succeeded(desk(server.service, ['consent', 'export', ADA, '--out', file]));
-        const { entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
-          entries: { kind: string; content: object }[];
-        };
-        assert.deepEqual(entries.find(({ kind }) => kind === 'removal')?.content, {
-          email: ADA,
-          reasons: 'unsubscribed',
-          note: 'meant a colleague',
-          removed_at: '2026-11-20T12:20:00.000Z',
-        });
-        assert.match(readFileSync(`${file}.html`, 'utf8'), /meant a colleague/);
+      const proof = await exportProof(server, ADA);
+      assert.equal(proof.exitCode, 0, proof.notes);
+      assert.deepEqual(proof.entries.find(({ kind }) => kind === 'removal')?.content, {
+        email: ADA,
+        reasons: 'unsubscribed',
+        note: 'meant a colleague',
+        removed_at: '2026-11-20T12:20:00.000Z',
       });
+      assert.match(proof.page, /meant a colleague/);
       await server.database.db
         .updateTable('suppression_removals')
         .set({ note: 'never mind' } as never)

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { it } from 'node:test';
 
 import { keepChainSigned, lockChain } from '#server/consent/chain.ts';
@@ -9,10 +7,9 @@ import { sealConsents } from '#server/consent/sealer.ts';
 import { moveRows } from '#server/db/backup/move.ts';
 import { deriveSecrets } from '#server/secrets/secrets.ts';
 import { countLockWaiters } from '#testing/address-lock.ts';
-import { agree, errorText, verifyReport } from '#testing/consents.ts';
+import { agree, errorText, exportProof, verifyReport } from '#testing/consents.ts';
 import { freshDatabase, openTestDatabase } from '#testing/databases.ts';
 import { desk, succeeded } from '#testing/desk.ts';
-import { inFolder } from '#testing/folder.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -30,42 +27,37 @@ onEachEngine('consent chain', ({ both: test }) => {
     await desk(server.service, ['consent', 'verify'], { progress: (line) => void progress.push(line) });
     assert.deepEqual(progress, ['3 entries checked …'], 'nothing is sealed twice');
 
-    await inFolder(async (folder) => {
-      const out = path.join(folder, 'ada');
-      await succeeded(desk(server.service, ['consent', 'export', 'Ada@example.com', '--out', out]));
-      const document = JSON.parse(readFileSync(`${out}.json`, 'utf8')) as {
-        entries: { position: number; kind: string; row_id: string; content: Record<string, unknown> }[];
-      };
-      const [first, second] = document.entries;
-      assert.deepEqual([document.entries.length, first?.position, second?.position], [2, 1, 3]);
-      const { db } = server.database;
-      const row = await db.selectFrom('consent_receipts').select('id').orderBy('id').executeTakeFirst();
-      assert.deepEqual([first?.kind, first?.row_id], ['consent', row?.id]);
-      const { mailed_at: mailedAt, reply, ...content } = first!.content;
-      assert.deepEqual(content, {
-        email: 'ada@example.com',
-        name: 'Ada Lovelace',
-        company: 'Analytical Engines',
-        answers: null,
-        purpose: 'guide',
-        consent_version: server.campaign.consent.version,
-        wording: server.campaign.consent.text,
-        given_at: '2026-11-20T12:00:00.000Z',
-        client_address: '198.51.100.7',
-        user_agent: 'Browser/7',
-        verified_at: '2026-11-20T12:00:20.000Z',
-        verified_from_address: '198.51.100.7',
-        same_browser: 1,
-        page: server.config.publicUrl,
-        message_id: server.inbox.mails[0]?.parsed.messageId,
-      });
-      assert.match(String(mailedAt), /^2026-11-20T12:00/);
-      assert.match(String(reply), /^250 /);
-      const page = readFileSync(`${out}.html`, 'utf8');
-      assert.match(page, /198\.51\.100\.7/);
-      assert.match(page, /Hash of the content/);
-      assert.doesNotMatch(page, /<script|https?:\/\/(?!localhost)/);
+    const proof = await exportProof(server, 'Ada@example.com');
+    assert.equal(proof.exitCode, 0, proof.notes);
+    const [first, second, ...others] = proof.entries;
+    assert.deepEqual([first?.position, second?.position, others], [1, 3, []]);
+    const { db } = server.database;
+    const row = await db.selectFrom('consent_receipts').select('id').orderBy('id').executeTakeFirst();
+    assert.deepEqual([first?.kind, first?.row_id], ['consent', row?.id]);
+    const { mailed_at: mailedAt, reply, ...content } = first!.content;
+    assert.deepEqual(content, {
+      email: 'ada@example.com',
+      name: 'Ada Lovelace',
+      company: 'Analytical Engines',
+      answers: null,
+      purpose: 'guide',
+      consent_version: server.campaign.consent.version,
+      wording: server.campaign.consent.text,
+      given_at: '2026-11-20T12:00:00.000Z',
+      client_address: '198.51.100.7',
+      user_agent: 'Browser/7',
+      verified_at: '2026-11-20T12:00:20.000Z',
+      verified_from_address: '198.51.100.7',
+      same_browser: 1,
+      page: server.config.publicUrl,
+      message_id: server.inbox.mails[0]?.parsed.messageId,
     });
+    assert.match(String(mailedAt), /^2026-11-20T12:00/);
+    assert.match(String(reply), /^250 /);
+    const { page } = proof;
+    assert.match(page, /198\.51\.100\.7/);
+    assert.match(page, /Hash of the content/);
+    assert.doesNotMatch(page, /<script|https?:\/\/(?!localhost)/);
   });
 
   test('the consent chain has no errors after any action, and nothing about erased people', async (server) => {

@@ -7,7 +7,7 @@ import { countLeads } from '#server/db/queries/report-figures.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { unsubscribeUrl } from '#server/secrets/mail-links.ts';
 import { API, CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
-import { verifyReport, receiptsOf } from '#testing/consents.ts';
+import { exportProof, verifyReport, receiptsOf } from '#testing/consents.ts';
 import { desk, importFile } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -157,11 +157,8 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, both, engine }) => {
       const file = path.join(folder, 'ada');
       await desk(server.service, ['person', EMAIL, '--out', file]);
       assert.match(readFileSync(`${file}.json`, 'utf8'), /"purpose": "news"/);
-      await desk(server.service, ['consent', 'export', EMAIL, '--out', file]);
-      assert.match(
-        readFileSync(`${file}.html`, 'utf8'),
-        /Agreed to get news on .*\n<blockquote>Also send me/,
-      );
+      const { page } = await exportProof(server, EMAIL);
+      assert.match(page, /Agreed to get news on .*\n<blockquote>Also send me/);
     }));
 
   both('exports have columns for the consent to news, which an import ignores', async (server) => {

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { it } from 'node:test';
 
 import { sql } from 'kysely';
@@ -13,11 +11,11 @@ import { verifyChain } from '#server/consent/check.ts';
 import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
+import { exportProof } from '#testing/consents.ts';
 import { desk, succeeded } from '#testing/desk.ts';
 import { askForCode, EMAIL, enter } from '#testing/lead-calls.ts';
 import { reasons } from '#testing/mail-providers.ts';
 import type { ServerUnderTest } from '#testing/server-under-test.ts';
-import { inFolder } from '#testing/folder.ts';
 import { until } from '#testing/until.ts';
 import { typesOf, withWebhook } from '#testing/webhook-leads.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
@@ -222,22 +220,15 @@ onEachEngine('unsubscribe link', ({ test, both, engine }) => {
     const { out } = await desk(server.service, ['show', EMAIL]);
     assert.match(out, /withdrew the consent/);
     assert.match(out, /was suppressed/);
-    await inFolder(async (folder) => {
-      const file = path.join(folder, 'ada');
-      await desk(server.service, ['consent', 'export', EMAIL, '--out', file]);
-      const { entries } = JSON.parse(readFileSync(`${file}.json`, 'utf8')) as {
-        entries: { kind: string; content: { email: string; way?: string } }[];
-      };
-      assert.deepEqual(
-        entries.map(({ kind, content }) => [kind, content.email, content.way]),
-        [
-          ['consent', EMAIL, undefined],
-          ['withdrawal', EMAIL, 'one-click'],
-        ],
-      );
-      const page = readFileSync(`${file}.html`, 'utf8');
-      assert.match(page, /Agreed on [\s\S]+Withdrawn on [\s\S]+the unsubscribe button of a mail program/);
-    });
+    const proof = await exportProof(server, EMAIL);
+    assert.deepEqual(
+      proof.entries.map(({ kind, content }) => [kind, content['email'], content['way']]),
+      [
+        ['consent', EMAIL, undefined],
+        ['withdrawal', EMAIL, 'one-click'],
+      ],
+    );
+    assert.match(proof.page, /Agreed on [^]+Withdrawn on [^]+the unsubscribe button of a mail program/);
     await succeeded(desk(server.service, ['erase', EMAIL, '--yes']));
     const { entries, erased, errors } = await verifyChain(db, {
       secrets: server.service.secrets,
