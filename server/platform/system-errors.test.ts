@@ -20,6 +20,21 @@ function run(file: string, args: readonly string[], env: Readonly<Record<string,
   return { status, stdout, stderr };
 }
 
+async function withCampaign(
+  changes: Parameters<typeof copyCampaign>[1],
+  test: (campaign: string, dist: string) => Promise<void> | void,
+): Promise<void> {
+  await inFolder(async (folder) => {
+    const campaign = copyCampaign(folder, changes);
+    const dist = distFolder(PROJECT_FOLDER, campaign);
+    try {
+      await test(campaign, dist);
+    } finally {
+      rmSync(dist, { recursive: true, force: true });
+    }
+  });
+}
+
 const failing = (code: string, syscall: string, rest = {}) =>
   Object.assign(new Error(`${code}: words of the system`), { code, syscall, ...rest });
 
@@ -59,25 +74,18 @@ it('an error of the operating system is explained with the file and the action',
 });
 
 it('npm run build first reports that a campaign with mistakes changes nothing', () =>
-  inFolder((folder) => {
-    const campaign = copyCampaign(folder);
-    writeFileSync(path.join(campaign, 'consent.yaml'), 'txet: Yes\n');
-    const dist = distFolder(PROJECT_FOLDER, campaign);
+  withCampaign({ 'consent.yaml': 'txet: Yes\n' }, (campaign, dist) => {
     const build = () => run('build/build.ts', [], { CAMPAIGN_FOLDER: campaign }).stderr.split('\n', 2);
     const mistake = `  - ${campaign}/consent.yaml:1: text: is missing.`;
     const correct = 'Correct these 2 mistakes, and run the build again:';
-    try {
-      assert.deepEqual(build(), [`The site was not built. ${correct}`, mistake]);
-      const release = path.join(dist, 'releases', '2026-01-01T00-00-00.000Z-00000000');
-      mkdirSync(release, { recursive: true });
-      writeFileSync(path.join(release, 'release.json'), '{"builtFrom":{}}');
-      assert.deepEqual(build(), [
-        `Nothing was changed: the site goes on with the words of its last build. ${correct}`,
-        mistake,
-      ]);
-    } finally {
-      rmSync(dist, { recursive: true, force: true });
-    }
+    assert.deepEqual(build(), [`The site was not built. ${correct}`, mistake]);
+    const release = path.join(dist, 'releases', '2026-01-01T00-00-00.000Z-00000000');
+    mkdirSync(release, { recursive: true });
+    writeFileSync(path.join(release, 'release.json'), '{"builtFrom":{}}');
+    assert.deepEqual(build(), [
+      `Nothing was changed: the site goes on with the words of its last build. ${correct}`,
+      mistake,
+    ]);
   }));
 
 it('npm run build refuses a campaign without the words for a setting', () =>
@@ -110,44 +118,33 @@ it('npm run build and npm run picture refuse a missing INSTANCE_FOLDER and an un
   }));
 
 it('npm run build publishes the site even if the reader of its warnings stops early', () =>
-  inFolder(async (folder) => {
-    const campaign = copyCampaign(folder, { 'media/unused.webp': '' });
-    const dist = distFolder(PROJECT_FOLDER, campaign);
-    try {
-      const build = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'build/build.ts')], {
-        env: { PATH: process.env['PATH'], CAMPAIGN_FOLDER: campaign },
-      });
-      build.stdout.destroy();
-      const ended = once(build, 'exit') as Promise<[number]>;
-      const [errors, [status]] = await Promise.all([text(build.stderr), ended]);
-      assert.deepEqual([status, errors], [0, '']);
-      assert.ok(newestRelease(dist));
-    } finally {
-      rmSync(dist, { recursive: true, force: true });
-    }
+  withCampaign({ 'media/unused.webp': '' }, async (campaign, dist) => {
+    const build = spawn(process.execPath, [path.join(PROJECT_FOLDER, 'build/build.ts')], {
+      env: { PATH: process.env['PATH'], CAMPAIGN_FOLDER: campaign },
+    });
+    build.stdout.destroy();
+    const ended = once(build, 'exit') as Promise<[number]>;
+    const [errors, [status]] = await Promise.all([text(build.stderr), ended]);
+    assert.deepEqual([status, errors], [0, '']);
+    assert.ok(newestRelease(dist));
   }));
 
 it('npm run build explains why the bundler cannot write a file', () =>
-  inFolder((folder) => {
-    const campaign = copyCampaign(folder);
-    try {
-      // With the first limit, a copied font is too large; with the second, the application.
-      for (const [blocks, file] of [
-        [20, /\/fonts\/[\w-]+\.woff2/],
-        [300, /\/app-[\w-]+\.js/],
-      ] as const) {
-        const command = `trap '' XFSZ; ulimit -f ${blocks}; exec '${process.execPath}' build/build.ts`;
-        const { status, stderr } = spawnSync('sh', ['-c', command], {
-          cwd: PROJECT_FOLDER,
-          env: { PATH: process.env['PATH'], CAMPAIGN_FOLDER: campaign },
-          encoding: 'utf8',
-        });
-        assert.equal(status, 1);
-        const sentence = ' cannot be written: it would be larger than this user or this disk allows.';
-        assert.match(stderr, new RegExp(`\\n\\S+${file.source}${sentence}`));
-        assert.doesNotMatch(stderr, /bug/);
-      }
-    } finally {
-      rmSync(distFolder(PROJECT_FOLDER, campaign), { recursive: true, force: true });
+  withCampaign({}, (campaign) => {
+    // With the first limit, a copied font is too large; with the second, the application.
+    for (const [blocks, file] of [
+      [20, /\/fonts\/[\w-]+\.woff2/],
+      [300, /\/app-[\w-]+\.js/],
+    ] as const) {
+      const command = `trap '' XFSZ; ulimit -f ${blocks}; exec '${process.execPath}' build/build.ts`;
+      const { status, stderr } = spawnSync('sh', ['-c', command], {
+        cwd: PROJECT_FOLDER,
+        env: { PATH: process.env['PATH'], CAMPAIGN_FOLDER: campaign },
+        encoding: 'utf8',
+      });
+      assert.equal(status, 1);
+      const sentence = ' cannot be written: it would be larger than this user or this disk allows.';
+      assert.match(stderr, new RegExp(`\\n\\S+${file.source}${sentence}`));
+      assert.doesNotMatch(stderr, /bug/);
     }
   }));
