@@ -29,6 +29,11 @@ async function atDaysAgo(server: ServerUnderTest, days: number, act: () => Promi
   server.setClock(now);
 }
 
+const sendOldForms = (server: ServerUnderTest, count: number) =>
+  atDaysAgo(server, 31, async () => {
+    for (let at = 0; at < count; at += 1) await sendForm(server, `old-${at}@example.com`);
+  });
+
 const emailsOf = async ({ database }: ServerUnderTest, table: 'submissions' | 'codes') => {
   const rows = await database.db.selectFrom(table).select('email').orderBy('email').execute();
   return rows.map(({ email }) => email);
@@ -137,10 +142,7 @@ onEachEngine('housekeeping', ({ test, both, engine }) => {
     'housekeeping deletes rows in small transactions and lets requests through in between',
     { env: { LEADS_PER_IP_PER_HOUR: '0' } },
     async (server) => {
-      const emails = Array.from({ length: 7 }, (_, index) => `old-${index}@example.com`);
-      await atDaysAgo(server, 31, async () => {
-        for (const email of emails) await sendForm(server, email);
-      });
+      await sendOldForms(server, 7);
       const cutoff = server.now() - 30 * DAY_MS;
       const cutoffs = { unverified: cutoff, mail: cutoff, windows: 0, funnel: 0 };
       for (const step of expirySteps(cutoffs)) {
@@ -165,10 +167,7 @@ onEachEngine('housekeeping', ({ test, both, engine }) => {
     'two simultaneous housekeeping processes delete each row once',
     { env: { LEADS_PER_IP_PER_HOUR: '0' } },
     async (server) => {
-      const emails = Array.from({ length: 12 }, (_, index) => `old-${index}@example.com`);
-      await atDaysAgo(server, 31, async () => {
-        for (const email of emails) await sendForm(server, email);
-      });
+      await sendOldForms(server, 12);
       const past = { started_at: server.now() - 2, ends_at: server.now() - 1, count: 1 };
       const windows = Array.from({ length: 1_200 }, (_, index) => ({ ...past, key: `past-${index}` }));
       await server.database.db.insertInto('limit_windows').values(windows).execute();
