@@ -37,22 +37,18 @@ const IMPORT = ['--consent-source', 'Mailchimp'] as const;
 
 for (const [title, hinder, sentence] of [
   [
-    'a desk command explains in a sentence that the disk of the database is full',
+    'the disk of the database is full',
     'pragma max_page_count = 1',
     'The disk of FILE is full\\. Free some space, and try again\\.$',
   ],
+  ['another program locks the database', null, 'FILE is locked by another program, .*Stop that program, '],
   [
-    'a desk command explains in a sentence that another program locks the database',
-    null,
-    'FILE is locked by another program, .*Stop that program, ',
-  ],
-  [
-    'a desk command explains in a sentence that the database is read-only',
+    'the database is read-only',
     'pragma query_only = true',
     'The database FILE cannot be created or written \\(attempt to write a readonly database\\)\\.',
   ],
 ] as const)
-  it(title, () =>
+  it(`a desk command explains in a sentence that ${title}`, () =>
     inFolder(async (folder) => {
       const { file, list } = await makeInstance(folder);
       const database = openDatabase({ engine: 'sqlite', file }, () => {}, { lockTimeoutMs: 50 });
@@ -66,8 +62,7 @@ for (const [title, hinder, sentence] of [
       await sql`pragma query_only = false`.execute(database.db);
       await service.close();
       await database.close();
-    }),
-  );
+    }));
 
 it('a desk command explains in a sentence that the database is damaged', () =>
   inFolder(async (folder) => {
