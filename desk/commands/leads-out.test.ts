@@ -122,11 +122,8 @@ onEachEngine('lists and exports', ({ test, both }) => {
     const long = 'partner-webinar-with-a-very-long-name-2026';
     const referer = `http://localhost/?utm_source=${long}&utm_campaign=${long}`;
     await becomeLead(server, { email: 'ada@example.com' }, { referer });
-    await becomeLead(
-      server,
-      { email: 'gus@example.com' },
-      { referer: 'http://localhost/?utm_source=gus%40example.com' },
-    );
+    const ofAddress = { referer: 'http://localhost/?utm_source=gus%40example.com' };
+    await becomeLead(server, { email: 'gus@example.com' }, ofAddress);
     const report = JSON.parse((await desk(server.service, ['report', '--json'])).out) as Report;
     assert.deepEqual(
       report.bySource.map(({ name, leads }) => [name, leads]),

@@ -1,6 +1,6 @@
 // Checks that every field of shared/lead.ts and a custom question appear wherever leads are stored or shown.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 
@@ -9,7 +9,7 @@ import { TABLE_NAMES } from '#server/db/all-tables.ts';
 import { API, OpenChallenge } from '#shared/api.ts';
 import { LeadForm } from '#shared/lead.ts';
 import { MATRIX_ENGINES } from '#testing/databases.ts';
-import { desk } from '#testing/desk.ts';
+import { desk, importFile, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { ask, EMAIL, enter, newestCode } from '#testing/lead-calls.ts';
 import { createVisitor } from '#testing/server-under-test.ts';
@@ -78,17 +78,13 @@ for (const engine of MATRIX_ENGINES) {
         look('desk leads --state unverified', await run('leads', '--state', 'unverified', '--json'), 'Lost');
         look('desk lost', await run('lost', '--json'), 'Lost');
 
-        const list = path.join(folder, 'list.csv');
         const person = Object.entries({
           email: 'gus@example.com',
           ...fixedAnswers('Imported'),
           [OWN]: answer(OWN, 'Imported'),
         });
-        writeFileSync(
-          list,
-          `${person.map(([name]) => name).join()}\n${person.map(([, text]) => text).join()}`,
-        );
-        await run('import', list, '--consent-source', 'A previous tool');
+        const list = `${person.map(([name]) => name).join()}\n${person.map(([, text]) => text).join()}`;
+        await succeeded(importFile(server, list));
         look('desk import', await run('export', '--state', 'imported'), 'Imported');
 
         await becomeLead(EMAIL, 'Typed');

@@ -13,8 +13,8 @@ import { withDnsServer } from '#testing/dns-server.ts';
 import { smtpError, type InboxBehaviour } from '#testing/inbox.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import { becomeLead as becomeLeadOfWebhooks, webhooksAt } from '#testing/webhook-leads.ts';
-import { refuse, withReceiver } from '#testing/webhook-receiver.ts';
+import { becomeLead as becomeLeadOfWebhooks, withWebhook } from '#testing/webhook-leads.ts';
+import { refuse } from '#testing/webhook-receiver.ts';
 
 const inbox: InboxBehaviour = {
   onRecipient: (address) => {
@@ -170,36 +170,35 @@ onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) 
     ));
 
   it('the list of webhook events shows only the host and can retry dead events', () =>
-    withReceiver(refuse, (receiver) =>
-      withServer({ engine, env: webhooksAt(receiver) }, async (server) => {
-        const { ask, noted } = deskClient(server.service);
-        await becomeLeadOfWebhooks(server);
-        await until(async () => server.webhookOutcomes.length >= 1 && (await ask('webhooks'))!.queued === 2);
-        const waiting = (await ask('webhooks'))!;
-        assert.deepEqual([waiting.queued, waiting.dead], [2, 0]);
-        assert.deepEqual(waiting.events.map(({ type, state, to }) => [type, state, to]).toSorted(), [
-          ['lead.read', 'queued', new URL(receiver.url).host],
-          ['lead.verified', 'queued', new URL(receiver.url).host],
-        ]);
-        assert.ok(!JSON.stringify(waiting).includes(receiver.url));
-        await server.database.db
-          .updateTable('webhook_events')
-          .set({ state: 'dead', finished_at: server.now() })
-          .execute();
-        const [first] = (await ask('today'))!.toDo;
-        assert.match(`${first?.page}: ${first?.sentence}`, /^\/mail: 2 webhook events were given up\. Fix/);
-        const dead = (await ask('webhooks'))!;
-        assert.deepEqual([dead.queued, dead.dead, dead.events[0]?.due_at], [0, 2, null]);
-        assert.deepEqual(await ask('retryWebhooks', { ids: [] }), { revived: 0 });
-        assert.deepEqual(await ask('retryWebhooks', { ids: [dead.events[0]!.id] }), { revived: 1 });
-        assert.deepEqual(await ask('retryWebhooks', { ids: null }), { revived: 1 });
-        assert.deepEqual(await noted(), [
-          { action: 'viewed', about: null, details: 'list: newest leads' },
-          { action: 'retried-webhooks', about: null, details: '1 event' },
-          { action: 'retried-webhooks', about: null, details: '1 event' },
-        ]);
-      }),
-    ));
+    withWebhook({ engine }, async (server, receiver) => {
+      receiver.respondWith(refuse);
+      const { ask, noted } = deskClient(server.service);
+      await becomeLeadOfWebhooks(server);
+      await until(async () => server.webhookOutcomes.length >= 1 && (await ask('webhooks'))!.queued === 2);
+      const waiting = (await ask('webhooks'))!;
+      assert.deepEqual([waiting.queued, waiting.dead], [2, 0]);
+      assert.deepEqual(waiting.events.map(({ type, state, to }) => [type, state, to]).toSorted(), [
+        ['lead.read', 'queued', new URL(receiver.url).host],
+        ['lead.verified', 'queued', new URL(receiver.url).host],
+      ]);
+      assert.ok(!JSON.stringify(waiting).includes(receiver.url));
+      await server.database.db
+        .updateTable('webhook_events')
+        .set({ state: 'dead', finished_at: server.now() })
+        .execute();
+      const [first] = (await ask('today'))!.toDo;
+      assert.match(`${first?.page}: ${first?.sentence}`, /^\/mail: 2 webhook events were given up\. Fix/);
+      const dead = (await ask('webhooks'))!;
+      assert.deepEqual([dead.queued, dead.dead, dead.events[0]?.due_at], [0, 2, null]);
+      assert.deepEqual(await ask('retryWebhooks', { ids: [] }), { revived: 0 });
+      assert.deepEqual(await ask('retryWebhooks', { ids: [dead.events[0]!.id] }), { revived: 1 });
+      assert.deepEqual(await ask('retryWebhooks', { ids: null }), { revived: 1 });
+      assert.deepEqual(await noted(), [
+        { action: 'viewed', about: null, details: 'list: newest leads' },
+        { action: 'retried-webhooks', about: null, details: '1 event' },
+        { action: 'retried-webhooks', about: null, details: '1 event' },
+      ]);
+    }));
 
   test('suppressions are listed page by page, without the e-mail addresses of erased people', async (server) => {
     const { ask } = deskClient(server.service);
