@@ -130,6 +130,11 @@ describe('SPF checks', () => {
       { 'one.test': { TXT: ['v=spf1 ip4:192.0.2 -all'] } },
       /contains the invalid term "ip4:192\.0\.2"/,
     ],
+    [
+      'cannot be looked up',
+      { 'one.test': { fault: 'SERVFAIL' } },
+      /^DNS did not reply to the query for one\.test/,
+    ],
   ] as readonly (readonly [string, Zone, RegExp])[])
     it(`the doctor rejects an SPF record if an include ${title}`, async () => {
       const found = await spf({ ...of('v=spf1 ip4:192.0.2.1 include:one.test -all'), ...zone });
@@ -166,12 +171,6 @@ describe('SPF checks', () => {
     const dns = createDns([server.address], new AbortController().signal);
     assert.equal(only([await examineSpf(dns, domain)].flat()).state, 'problem');
     assert(server.questions.length < 60, `${server.questions.length} questions`);
-  });
-
-  it('the doctor reports a DNS failure during the SPF check', async () => {
-    const found = await spf({ ...of('v=spf1 include:one.test -all'), 'one.test': { fault: 'SERVFAIL' } });
-    assert.equal(found.state, 'problem');
-    assert.match(found.sentence, /^DNS did not reply to the query for one\.test/);
   });
 });
 
