@@ -127,11 +127,8 @@ it('a section accepts every name and alias of a Tabler icon', () => {
   assert.deepEqual(mistakes, []);
 });
 
-it('HTML in the article is shown as text and reported', () => {
-  const markdown = '# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n';
-  const mistakes = mistakesWith({ 'article/article.md': markdown });
-  assert.match(mistakes.join(), /article\.md:3: HTML is shown as text: <script>/);
-  const article = renderArticle(markdown);
+it('HTML in the article is shown as text', () => {
+  const article = renderArticle('# Title\n\nText <script>alert(1)</script> [x](javascript:alert(1))\n');
   assert.equal(article?.title, 'Title');
   assert.doesNotMatch(article.html, /<script|javascript:/);
   assert.match(article.html, /&lt;script&gt;/);
