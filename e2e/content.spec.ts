@@ -47,6 +47,8 @@ test('the article page is a preview with three parts', async ({ page, visitor })
   for (const filter of ['brightness(0.92)', 'none']) {
     await page.getByRole('button', { name: 'Toggle theme' }).click();
     await expect(letter, 'a picture of paper is dimmed in the dark theme').toHaveCSS('filter', filter);
+    // A black drawing without a background is readable in both themes.
+    await expect(article.locator('img').first()).toHaveCSS('background-color', 'rgb(250, 247, 240)');
   }
 
   const prompt = article.getByRole('figure', { name: /Text to copy/ });
@@ -143,22 +145,6 @@ const LONG = renderArticle(
   { contents: 'Contents', notes: { title: 'Notes', back: 'Back to the text' } },
 );
 
-test('a black drawing without a background is readable in the dark theme', async ({ page, visitor }) => {
-  await page.route('**/api/article', (route) =>
-    route.fulfill({ json: renderArticle('# Guide\n\n![A chart](media/chart.svg)\n') }),
-  );
-  await page.route('**/media/chart.svg', (route) =>
-    route.fulfill({
-      contentType: 'image/svg+xml',
-      body: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" width="90" height="90"><path d="M4 0h1v9H4z"/></svg>',
-    }),
-  );
-  await visitor.startAtArticle();
-  const chart = visitor.article.getByRole('img', { name: 'A chart' });
-  await page.getByRole('button', { name: 'Toggle theme' }).click();
-  await expect(chart).toHaveCSS('background-color', 'rgb(250, 247, 240)');
-});
-
 test('contents and footnotes lead within the article, without a history entry', async ({ page, visitor }) => {
   await page.route('**/api/article', (route) => route.fulfill({ json: LONG }));
   await visitor.startAtArticle();
@@ -188,10 +174,7 @@ test('reading shows its progress and continues at the last heading', async ({ pa
   const withNote = LONG?.html.replace('Three</h2>', 'Three<sup><a href="#fn-1">1</a></sup></h2>');
   await page.route('**/api/article', (route) => route.fulfill({ json: { ...LONG, html: withNote } }));
   await visitor.startAtArticle();
-  const button = page.getByRole('button', {
-    name: 'Continue where you stopped: Part Three',
-    exact: true,
-  });
+  const button = page.getByRole('button', { name: /^Continue where you stopped: Part Three$/ });
   const scrollTo = async (top: number) => {
     await page.evaluate((y) => window.scrollTo(0, y), top);
     await nextFrame(page);
