@@ -46,6 +46,8 @@ export type Visitor = {
   /** @param count which of the visitor's mails, 1 by default */
   readonly mailedCode: (count?: number) => Promise<string>;
   readonly enterCode: (code: string) => Promise<void>;
+  /** Pastes into the focused element. */
+  readonly paste: (text: string) => Promise<void>;
   /** @param code the mailed one by default */
   readonly openArticle: (code?: string) => Promise<void>;
   /** From the landing page to the article. */
@@ -142,6 +144,10 @@ export function createVisitor(page: Page, site: Site): Visitor {
     enterCode: async (code) => {
       await visitor.box(1).focus();
       await page.keyboard.type(code);
+    },
+    paste: async (text) => {
+      await page.evaluate((copied) => navigator.clipboard.writeText(copied), text);
+      await page.keyboard.press('ControlOrMeta+v');
     },
     openArticle: async (code) => {
       await visitor.enterCode(code ?? (await visitor.mailedCode()));
@@ -279,6 +285,13 @@ export const loadedFonts = (page: Page): Promise<string[]> =>
       .filter(({ status }) => status === 'loaded')
       .map(({ family }) => family.replaceAll('"', '')),
   );
+
+/** Opens the landing page and starts its application, as a visitor does who moves to the button of the form. */
+export async function openStarted(page: Page): Promise<void> {
+  await page.goto('/');
+  await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
+  await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
+}
 
 /** On machines without a serif font, fonts that load late move the page, even between press and release. */
 export const waitForFonts = (page: Page): Promise<void> =>

@@ -17,9 +17,7 @@ test('a visitor sends the form, pastes the code and reads the article', async ({
   const mail = await site.inbox.waitForMail(visitor.email);
   const reference = /reference ([A-Z]{3})/.exec(mail.parsed.text ?? '')?.[1];
   await expect(page.getByText(`reference ${reference}`)).toBeVisible();
-  const code = await visitor.mailedCode();
-  await page.evaluate((text) => navigator.clipboard.writeText(text), code);
-  await page.keyboard.press('ControlOrMeta+v');
+  await visitor.paste(await visitor.mailedCode());
   await expect(visitor.toast).toContainText('Verified!');
   await expect(visitor.toast).toContainText('Access granted. Enjoy the content!');
   await expect(visitor.article).toContainText(

@@ -1,4 +1,4 @@
-import { expect, hold, test } from './fixtures.ts';
+import { expect, hold, openStarted, test } from './fixtures.ts';
 
 test.use({ reducedMotion: 'no-preference' });
 
@@ -35,10 +35,8 @@ for (const reducedMotion of ['no-preference', 'reduce'] as const)
     }, ENVELOPE);
     const seen = () => page.evaluate(() => (window as unknown as { seen: Seen }).seen);
 
-    await page.goto('/');
     // A replayed press does not fade, so the application is started first.
-    await page.getByRole('button', { name: 'Get Your Free Copy', exact: true }).focus();
-    await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
+    await openStarted(page);
     await visitor.openForm();
     await expect(visitor.form).toBeFocused();
     await visitor.sendValidForm();
@@ -140,10 +138,8 @@ test('pressing Back before a fade has begun keeps the previous stage', async ({ 
       return { ready: Promise.resolve() } as unknown as ViewTransition;
     };
   });
-  await page.goto('/');
+  await openStarted(page);
   const button = page.getByRole('button', { name: 'Get Your Free Copy', exact: true });
-  await button.focus();
-  await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
   await button.click();
   await page.waitForFunction(() => (history.state as { stage: string }).stage === 'form');
   await page.goBack();

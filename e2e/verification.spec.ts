@@ -44,12 +44,8 @@ test('a pasted or autofilled code is verified, whichever box receives it', async
   const code = await visitor.mailedCode();
   const wrong = wrongFor(code);
   const calls = requestsTo(page, '/api/verify');
-  await page.evaluate(
-    (text) => navigator.clipboard.writeText(text),
-    `Your code for the guide is ${wrong}. It is valid for 10 minutes.`,
-  );
   await visitor.box(4).focus();
-  await page.keyboard.press('ControlOrMeta+v');
+  await visitor.paste(`Your code for the guide is ${wrong}. It is valid for 10 minutes.`);
   await expect(visitor.toast).toContainText('Verification Failed');
   await expect(visitor.box(1)).toBeFocused();
   expect(await visitor.boxValues()).toBe('______');
@@ -99,9 +95,8 @@ test('the code boxes are disabled while a code is verified, and then emptied', a
 
   await page.keyboard.type(wrong);
   await expect(visitor.box(1)).toBeDisabled();
-  await page.evaluate((text) => navigator.clipboard.writeText(text), code);
   await expect(visitor.box(6)).not.toBeFocused();
-  await page.keyboard.press('ControlOrMeta+v');
+  await visitor.paste(code);
   expect(await visitor.boxValues()).toBe(wrong);
   await answerOf(3);
   await expect(visitor.article).toBeVisible();
@@ -113,8 +108,7 @@ test('a wrong code pasted twice counts as one attempt', async ({ page, visitor }
   const wrong = wrongFor(await visitor.mailedCode());
   const calls = requestsTo(page, '/api/verify');
   const release = await hold(page, '**/api/verify');
-  await page.evaluate((text) => navigator.clipboard.writeText(text), wrong);
-  await page.keyboard.press('ControlOrMeta+v');
+  await visitor.paste(wrong);
   await expect(visitor.box(1)).toBeDisabled();
   await page.keyboard.press('ControlOrMeta+v');
   release();
@@ -135,8 +129,7 @@ test('a code that could not be checked can be pasted again after a resend', asyn
   await page.getByRole('button', { name: 'Resend Code' }).click();
   await expect(tryAgain).toHaveCount(0);
   await expect(page.getByText('Your code could not be checked.')).toHaveCount(0);
-  await page.evaluate((text) => navigator.clipboard.writeText(text), code);
-  await page.keyboard.press('ControlOrMeta+v');
+  await visitor.paste(code);
   await expect(visitor.article).toBeVisible();
 });
 
