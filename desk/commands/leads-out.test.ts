@@ -124,17 +124,12 @@ onEachEngine('lists and exports', ({ test, both }) => {
     await becomeLead(server, { email: 'ada@example.com' }, { referer });
     const ofAddress = { referer: 'http://localhost/?utm_source=gus%40example.com' };
     await becomeLead(server, { email: 'gus@example.com' }, ofAddress);
-    const report = JSON.parse((await desk(server.service, ['report', '--json'])).out) as Report;
-    assert.deepEqual(
-      report.bySource.map(({ name, leads }) => [name, leads]),
-      [
-        [`${long.slice(0, 39)}…`, 1],
-        ['others', 1],
-      ],
-    );
+    const { out } = await desk(server.service, ['report', '--json']);
+    const shown = (JSON.parse(out) as Report).bySource.map(({ name }) => name);
+    assert.deepEqual(shown, [`${long.slice(0, 39)}…`, 'others']);
     for (const [option, name, ...expected] of [
-      ['--source', `${long.slice(0, 39)}…`, 'ada@example.com'],
-      ['--campaign', `${long.slice(0, 39)}…`, 'ada@example.com'],
+      ['--source', shown[0]!, 'ada@example.com'],
+      ['--campaign', shown[0]!, 'ada@example.com'],
       ['--source', long, 'ada@example.com'],
       ['--source', long.slice(0, 39)],
       ['--source', 'others', 'gus@example.com'],
