@@ -72,6 +72,9 @@ benefits:
   assert.deepEqual(mistakesWith({ 'variants/b/consent.yaml': 'text:\n' }), [
     'campaign/variants/b/consent.yaml:1: text: must not be empty.',
   ]);
+  assert.deepEqual(mistakesWith({ 'variants/b/landing.yaml': '# A list.\n- headline: Another\n' }), [
+    'campaign/variants/b/landing.yaml:2: the file: must be a group of entries, not a list.',
+  ]);
 });
 
 it('a variant that omits a section linked from the footer is reported', () => {

@@ -127,7 +127,7 @@ function isFromOverlay(path: Path, base: unknown, overlay: unknown): boolean {
     above = above[step];
     below = isGroup(below) ? below[step] : undefined;
   }
-  return path.length > 0;
+  return path.length > 0 || !isGroup(overlay);
 }
 
 export function lineOfEntry(folder: string, file: string, path: Path): number | null {
