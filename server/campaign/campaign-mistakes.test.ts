@@ -72,6 +72,18 @@ const FOR_THE_TRUST_LINES: readonly Case[] = [
     '    - #1 formula, used by hundreds',
     "@:7: hero.trustLines 1: is empty, because # begins a comment. Put the text in quotes: '#1 formula, used by hundreds'.",
   ],
+  [
+    "    - #1 in Europe's market",
+    "@:7: hero.trustLines 1: is empty, because # begins a comment. Put the text in quotes: '#1 in Europe''s market'.",
+  ],
+  ...['Version: 2.0', 'Free: True', "Our motto: don't stop", 'Team: "Us"'].map((text): Case => [
+    `    - ${text}`,
+    `@:7: hero.trustLines 1: ${COLON.slice(0, -1)}: '${text.replace("'", "''")}'.`,
+  ]),
+  [
+    '    - Prompts: five\n        parts',
+    `@:7: hero.trustLines 1: ${COLON.slice(0, -1)}: 'Prompts: five parts'.`,
+  ],
   ['    - >20 lanes compared', `@:9: ${NOT_READ} a text must not begin with > outside quotes. ${QUOTES}`],
   [
     '    -Trusted',
@@ -84,6 +96,10 @@ const FOR_THE_TRUST_LINES: readonly Case[] = [
 const FOR_THE_BADGE: readonly Case[] = [
   ['  badge: [Plan] lanes', `@:17: ${NOT_READ} a text must not begin with [ outside quotes. ${QUOTES}`],
   ['\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab. Use spaces.`],
+  [
+    '  badge: #Über 500 lanes',
+    "@: hero.badge: is empty, because # begins a comment. Put the text in quotes: '#Über 500 lanes'.",
+  ],
   ['  badge: The #1 guide', `@:13: "#1 guide" would be left out, because # begins a comment. ${QUOTES}`],
   [' badge: New', `@:9: ${NOT_READ} ${DOES_NOT_FIT}`],
   [

@@ -65,12 +65,13 @@ export function wrongEntry({ document, text }: Yaml, issue: z.core.$ZodIssue, wo
     (inner, step) => (inner as Record<PropertyKey, unknown> | null)?.[step],
     words,
   );
-  const [, comment] = /^(?:[^#]*:\s+)?(#\w.*)/.exec(text.slice(name).split('\n', 1)[0] ?? '') ?? [];
-  const written = isScalar(node) ? node.source : undefined;
-  const unquoted =
-    isText(issue) && isSeq(document.getIn(issue.path.slice(0, -1), true)) ? unquotedText(found) : null;
-  const message =
-    unquoted ?? describeIssue(issue, found, { comment, written: written ?? JSON.stringify(found) });
+  const [, comment] = /^(?:[^#]*:\s+)?(#[\p{L}\d].*)/u.exec(text.slice(name).split('\n', 1)[0] ?? '') ?? [];
+  const written = isNode(node) && node.range ? text.slice(node.range[0], node.range[1]) : '';
+  const isUnquoted =
+    isText(issue) && isSeq(document.getIn(issue.path.slice(0, -1), true)) && isTextWithColon(found);
+  const message = isUnquoted
+    ? `${COLON_MISTAKE}: ${inQuotes(written)}`
+    : describeIssue(issue, found, { comment, written });
   return {
     offset: offset < 0 ? value : offset,
     message: `${describeEntry(issue.path)}: ${message}.`,
@@ -82,13 +83,13 @@ const isText = (issue: z.core.$ZodIssue): boolean =>
   issue.code === 'invalid_type' && issue.expected === 'string';
 
 /** `- Prompts: the five parts` in a list of texts is read as a group of entries. */
-function unquotedText(found: unknown): string | null {
-  const [[name, value] = [], ...others] = isGroup(found) ? Object.entries(found) : [];
-  const isScalarValue = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  if (name === undefined || others.length > 0 || !isScalarValue) return null;
-  const text = `${name}: ${value}`.replaceAll("'", "''");
-  return `${COLON_MISTAKE}: '${text}'`;
+function isTextWithColon(found: unknown): boolean {
+  const [value, ...others] = isGroup(found) ? Object.values(found) : [];
+  return others.length === 0 && ['string', 'number', 'boolean'].includes(typeof value);
 }
+
+const inQuotes = (written: string): string =>
+  `'${written.trim().replaceAll(/\n\s*/g, ' ').replaceAll("'", "''")}'`;
 
 /** @param options comment: the text after an empty entry on the same line; written: the value as spelled in the file */
 function describeIssue(
@@ -100,7 +101,7 @@ function describeIssue(
   if (found === null)
     return comment === undefined
       ? 'must not be empty'
-      : `is empty, because # begins a comment. Put the text in quotes: '${comment}'`;
+      : `is empty, because # begins a comment. Put the text in quotes: ${inQuotes(comment)}`;
   if (issue.code === 'invalid_value') {
     const names = issue.values.map(String);
     const name = typeof found === 'string' ? nearestName(found, names) : null;
@@ -111,7 +112,7 @@ function describeIssue(
   if (issue.expected === 'object') return `must be a group of entries${kind}`;
   if (issue.expected === 'array') return 'must be a list. Begin the line of each entry with "- "';
   if (issue.expected !== 'string') return issue.message;
-  return `${issue.message}${kind === '' ? `. Put the text in quotes: '${written}'` : kind}`;
+  return `${issue.message}${kind === '' ? `. Put the text in quotes: ${inQuotes(written)}` : kind}`;
 }
 
 /** Returns the offsets of an entry's name and value, or those of the innermost group that exists. */
