@@ -95,6 +95,7 @@ const FOR_THE_TRUST_LINES: readonly Case[] = [
 
 const FOR_THE_BADGE: readonly Case[] = [
   ['  badge: [Plan] lanes', `@:17: ${NOT_READ} a text must not begin with [ outside quotes. ${QUOTES}`],
+  ['  badge: [New, free', `@:10: ${NOT_READ} a text must not begin with [ outside quotes. ${QUOTES}`],
   ['\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab. Use spaces.`],
   [
     '  badge: #Über 500 lanes',
@@ -126,6 +127,10 @@ const IN_THE_SITE: readonly Case[] = [
   [
     "colors:\n  accent:\n    light: 'green'\n    dark: '#8fd3b2'\n  plate:\n    light: '#123d30'\n    dark: '#143a2e'",
     "@+2: colors.accent.light: must be a colour such as '#0e5a43', in quotes.",
+  ],
+  [
+    "colors:\n  accent: { light: #7a2e6b, dark: #e3a8d4 }\n  plate: { light: '#3c1a36', dark: '#40203a' }",
+    `@+1:20: ${NOT_READ} # begins a comment. Put the text in quotes: '#7a2e6b'.`,
   ],
   [
     'analytics:\n  tool: umami\n  script: cloud.umami.is/script.js\n  domain: example.com',

@@ -18,7 +18,12 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   const first = document.errors.find((error) => !isDuplicate(error));
   if (first !== undefined) {
     const [start] = first.pos;
-    const offset = first.code === 'MISSING_CHAR' ? startOfQuotation(document, start) : start;
+    const offset =
+      first.code === 'MISSING_CHAR'
+        ? startOfQuotation(document, start)
+        : first.code === 'BAD_INDENT'
+          ? startOfBrackets(document, text, start)
+          : start;
     return [{ offset, message: `cannot be read: ${explain(text, offset)}.` }];
   }
   return [
@@ -46,7 +51,21 @@ function startOfQuotation(document: Document, offset: number): number {
   return start;
 }
 
+/** The parser reports the next line if the brackets of `{ light: #7a2e6b }` or `[one, two` do not end. */
+function startOfBrackets(document: Document, text: string, offset: number): number {
+  let start = offset;
+  visit(document, {
+    Collection: (_key, { flow, range }) => {
+      if (flow === true && range && range[0] < offset) start = range[0];
+    },
+  });
+  const comment = text.slice(start, offset).search(/(?<=\s)#[\p{L}\d]/u);
+  return comment < 0 ? start : start + comment;
+}
+
 function explain(text: string, offset: number): string {
+  const [unquoted] = /^#[^,}\]\n]*/.exec(text.slice(offset)) ?? [];
+  if (unquoted !== undefined) return `# begins a comment. Put the text in quotes: '${unquoted.trim()}'`;
   const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1).split('\n', 1)[0] ?? '';
   const [, name, value = ''] = /^\s*(?:- +)?(?:([\w-]+):(?: +|$))?(?:- +)?(.*)$/.exec(line) ?? [];
   if (/^\s*\t/.test(line)) return 'the line is indented with a tab. Use spaces';
