@@ -51,15 +51,20 @@ const anyWords = textWithout(MARKUP, LINK);
 /** Accepts text with `{name}` placeholders. Unknown names are errors. */
 const wordsWith = (...names: readonly string[]) => withPlaceholders(anyWords, names);
 
+/** Words in braces, also those that a translator or an input method changed: {título}, ｛title｝. */
+const IN_BRACES = /[{｛]+[\s_-]*[\p{L}\p{N}][\p{L}\p{M}\p{N}\s_-]*[}｝]+/gu;
+
 const withPlaceholders = (text: typeof anyWords, names: readonly string[]) =>
   text.check(
     reporting(function* (value: string) {
-      for (const [about, name = ''] of value.matchAll(/\{+\s*([\w-]+)\s*\}+/g)) {
-        if (about === `{${name}}` && names.includes(name)) continue;
-        const known =
-          names.length === 0 ? 'This text has no placeholders' : `Use one of {${names.join('}, {')}}`;
-        yield { about, message: `there is no ${about}. ${known}` };
-      }
+      const valid = names.map((name) => `{${name}}`);
+      const known = valid.length === 0 ? 'This text has no placeholders' : `Use one of ${valid.join(', ')}`;
+      for (const [about] of value.matchAll(IN_BRACES))
+        if (!valid.includes(about)) yield { about, message: `there is no ${about}. ${known}` };
+      const rest = value.replaceAll(IN_BRACES, '');
+      for (const name of names)
+        for (const about of [`{${name}`, `${name}}`])
+          if (rest.includes(about)) yield { about, message: `${about} lacks a brace. Write {${name}}` };
     }),
   );
 

@@ -267,6 +267,25 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '@: subject: must contain {code}, so that the inbox shows the code.',
     '@: subject: there is no {cod}. Use one of {code}, {reference}, {lifetime}, {title}.',
   ],
+  ...['{título}', '{標題}', '{the title}', '｛title｝'].map(
+    (wrong) =>
+      [
+        'emails/code.yaml',
+        'notYou:',
+        `notYou: Not about “${wrong}”?`,
+        `@: notYou: there is no ${wrong}. Use one of {code}, {reference}, {lifetime}, {title}.`,
+      ] as const,
+  ),
+  ...['{title', 'title}'].map(
+    (wrong) =>
+      [
+        'emails/code.yaml',
+        'notYou:',
+        `notYou: Not about “${wrong}”?`,
+        `@: notYou: ${wrong} lacks a brace. Write {title}.`,
+      ] as const,
+  ),
+  ['emails/code.yaml', 'notYou:', "notYou: '{Hi|Hello}, this was {title}'"],
   [
     'emails/code.yaml',
     'preview:',
