@@ -342,7 +342,8 @@ const consentSentence = withPlaceholders(textWithout(MARKUP), ['year']).check(
       if (label.trim() === '') yield { about, message: 'contains a link without words' };
     }
     const message = 'contains an incomplete link. Write [privacy policy](https://example.com/privacy)';
-    if (text.replace(LINK, '').includes('](')) yield { about: '](', message };
+    const [about] = /\](?:\(|\s+\((?=https?:|\/))|\)\[(?=https?:)/.exec(text.replace(LINK, '')) ?? [];
+    if (about !== undefined) yield { about, message };
   }),
 );
 

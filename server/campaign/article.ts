@@ -181,7 +181,7 @@ const LEFTOVERS: readonly (readonly [looksLike: RegExp, phrase: (found: string) 
   ],
   [
     // After a space, only if a URL follows: "[sic] (2019)" is text.
-    /\](?:\(| +\((?=[^\s)]*[:/#]))[^)\n]*/g,
+    /\](?:\(| +\((?=[^\s)]*[:/#]))[^)\n]*|\)\[https?:/g,
     () =>
       'this link or picture is not valid. Write [words](https://…), without spaces in the URL and before it',
   ],

@@ -314,10 +314,17 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
       ],
       ['text: I agree, as the [policy](/privacy) says.', '1: text: /privacy must begin with https://.'],
       ['text: I agree, as the [policy](https://) says.', `1: text: https:// ${LINK}.`],
-      [
-        'text: I agree, as the [policy](https://example.com says.',
-        '1: text: contains an incomplete link. Write [privacy policy](https://example.com/privacy).',
-      ],
+      ...[
+        '[policy](https://example.com says',
+        '[policy] (https://example.com)',
+        '(policy)[https://example.com]',
+      ].map(
+        (written) =>
+          [
+            `text: I agree, as the ${written}.`,
+            '1: text: contains an incomplete link. Write [privacy policy](https://example.com/privacy).',
+          ] as const,
+      ),
       [
         'text: I agree, as the [policy](https://example.com/a_(b)) says.',
         '1: text: https://example.com/a_(b must not contain parentheses. Write %28 and %29 instead.',
@@ -361,7 +368,11 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
   ['- [ ] This', 'checkboxes are not supported. Write a plain list'],
   ['As shown.[^1]', '[^1]: this footnote has no text. Add a line such as "[^1]: The note."'],
   ['[^1]: As shown.', 'this footnote is not shown, because no [^1] is in the text'],
-  ...['See [this] (https://example.com).', 'See [this](https://example.com/a b).'].map(
+  ...[
+    'See (this)[https://example.com].',
+    'See [this] (https://example.com).',
+    'See [this](https://example.com/a b).',
+  ].map(
     (text) =>
       [
         text,
