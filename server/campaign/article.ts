@@ -48,7 +48,7 @@ type ArticleWords = Pick<NonNullable<Interface['article']>, 'contents' | 'notes'
 const MARKDOWN_EXTENSIONS = [gfmTable(), gfmFootnote(), gfmStrikethrough({ singleTilde: false })];
 
 /** The first line with text. */
-const TITLE = /^(\s*)# +(.+)(?=\n|$)/;
+const TITLE = /^(\s*)#[ \u00A0]+(.+)(?=\n|$)/;
 
 /** Keeps an empty line for the title, so that lines have the same numbers as in the file. */
 const bodyOf = (markdown: string): string =>
@@ -190,6 +190,11 @@ const LEFTOVERS: readonly (readonly [looksLike: RegExp, phrase: (found: string) 
     (found) => `${found}: this link has no URL. Add a line such as "[name]: https://…"`,
   ],
   [/^ {0,3}#{2,6}[^#\s].*/gm, (found) => `a space is missing after the # of "${found.trim()}"`],
+  [
+    /^ *(?:#{1,6}|[-*])\u00A0/gm,
+    (found) =>
+      `the space after ${found.trim()} is a no-break space, so ${found.trim()} is shown as text. Replace it with a normal space`,
+  ],
   [
     /^ {0,3}\|.*\|\s*$/gm,
     () => 'is not a valid table. The second line must be | --- | --- |, with as many cells as the first',

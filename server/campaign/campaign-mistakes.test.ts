@@ -352,6 +352,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
       ] as const,
   ),
   ['article/article.md', '', Buffer.from('# "Q&A" 1 * 2 <3\n\nText\n')],
+  ['article/article.md', '', Buffer.from('#\u00A0Title\n\nText\n')],
   [
     'article/article.md',
     '',
@@ -365,6 +366,14 @@ const IN_THE_ARTICLE: readonly (readonly [written: string, ...mistakes: string[]
   ['<div>\nText\n</div>', 'HTML is shown as text: <div>. Write Markdown instead'],
   ['# Another', 'is a second title. Write ## for a section'],
   ['##Section', 'a space is missing after the # of "##Section"'],
+  ...['##', '#', '-', '*', '  -'].map(
+    (signs) =>
+      [
+        `${signs}\u00A0Words`,
+        `the space after ${signs.trim()} is a no-break space, so ${signs.trim()} is shown as text. Replace it with a normal space`,
+      ] as const,
+  ),
+  ['1.\u00A0May, 5\u00A0%'],
   ['- [ ] This', 'checkboxes are not supported. Write a plain list'],
   ['As shown.[^1]', '[^1]: this footnote has no text. Add a line such as "[^1]: The note."'],
   ['[^1]: As shown.', 'this footnote is not shown, because no [^1] is in the text'],
