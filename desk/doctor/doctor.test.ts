@@ -159,11 +159,20 @@ describe('doctor runs', () => {
   for (const [title, changes, more, said, unsaid] of [
     [
       'reports words that a setting needs, like the start',
-      { 'emails/new-lead.yaml': (text: string) => text.replace(/^week:\n(?: .*\n)+/m, '') },
-      { GUIDE_EMAIL: 'attachment', NEW_LEAD_EMAIL: 'weekly', OPERATOR_EMAIL: 'you@example.com' },
+      {
+        'emails/new-lead.yaml': (text: string) => text.replace(/^week:\n(?: .*\n)+/m, ''),
+        'free-mail-domains.txt': null,
+      },
+      {
+        GUIDE_EMAIL: 'attachment',
+        NEW_LEAD_EMAIL: 'weekly',
+        OPERATOR_EMAIL: 'you@example.com',
+        FREE_MAIL: 'block',
+      },
       [
         /^problem +settings +GUIDE_EMAIL is attachment, but emails\/guide\.yaml names no file\./m,
         /^problem +settings +NEW_LEAD_EMAIL is weekly, but emails\/new-lead\.yaml has no words/m,
+        /^problem +settings +FREE_MAIL is block, but free-mail-domains\.txt lists no domains\./m,
       ],
       /All settings are valid/,
     ],

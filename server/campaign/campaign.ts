@@ -120,11 +120,12 @@ export function readCampaign(folder: string): CampaignResult {
 
 /** Returns mistakes about words that a setting needs. The start, the doctor and the build report them. */
 export function wordsMissingFor(
-  settings: { readonly guideEmail?: string | undefined; readonly newLeadEmail?: string | undefined },
+  settings: Readonly<Partial<Record<'guideEmail' | 'newLeadEmail' | 'freeMail', string | undefined>>>,
   words: CampaignResult,
 ): string[] {
   if (words.type === 'mistakes') return [];
-  const { guideFile, newLeadEmail } = words.campaign;
+  const { guideFile, newLeadEmail, freeMailDomains } = words.campaign;
+  const { freeMail = 'off' } = settings;
   return [
     settings.guideEmail === 'attachment' &&
       guideFile === null &&
@@ -132,6 +133,9 @@ export function wordsMissingFor(
     settings.newLeadEmail === 'weekly' &&
       newLeadEmail.week === undefined &&
       'NEW_LEAD_EMAIL is weekly, but emails/new-lead.yaml has no words for it. Copy the part "week" from campaign/emails/new-lead.yaml of this release.',
+    freeMail !== 'off' &&
+      freeMailDomains.size === 0 &&
+      `FREE_MAIL is ${freeMail}, but free-mail-domains.txt lists no domains. Restore the file, or copy it from the project’s examples/ folder.`,
   ].filter((sentence) => sentence !== false);
 }
 

@@ -168,6 +168,7 @@ export const readSitePath = (): string =>
 export const readWordSettings = () => ({
   guideEmail: readSetting('GUIDE_EMAIL'),
   newLeadEmail: readSetting('NEW_LEAD_EMAIL'),
+  freeMail: readSetting('FREE_MAIL'),
 });
 
 function readSetting(setting: SettingName, restored?: string): string | undefined {
