@@ -95,6 +95,7 @@ const FOR_THE_TRUST_LINES: readonly Case[] = [
 
 const FOR_THE_BADGE: readonly Case[] = [
   ['  badge: [Plan] lanes', `@:17: ${NOT_READ} a text must not begin with [ outside quotes. ${QUOTES}`],
+  ['  badge: New\nclosing: { title: [A] }\n# Next.\n figures: B', `@+2:1: ${NOT_READ} ${DOES_NOT_FIT}`],
   ['  badge: [New, free', `@:10: ${NOT_READ} a text must not begin with [ outside quotes. ${QUOTES}`],
   ['\tbadge: New', `@:1: ${NOT_READ} the line is indented with a tab. Use spaces.`],
   [
@@ -204,6 +205,18 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     'subject:',
     'subject: {code} is your code',
     `@:17: ${NOT_READ} a text must not begin with { outside quotes. ${QUOTES}`,
+  ],
+  [
+    'errors.yaml',
+    '',
+    Buffer.from('# Errors.\ninvalid-fields:Check them.\n\n# More.\nmalformed-body: It failed.\n'),
+    `2:1: ${NOT_READ} ${NO_SPACE}`,
+  ],
+  [
+    'emails/guide.yaml',
+    'link:',
+    'link: Read it\n#attachment: guide.pdf\n linkNote: For you',
+    `@+1:1: ${NOT_READ} ${DOES_NOT_FIT}`,
   ],
   ['interface.yaml', '  send:', '', '25: form.send: is missing.'],
   [

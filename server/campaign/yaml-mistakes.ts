@@ -1,6 +1,6 @@
 // Explains mistakes in YAML's syntax to people who do not program: the parser's first error in a file, and accepted text that
 // would lose a part. Mistakes in readable entries are explained in words-mistakes.ts.
-import { visit, type Document, type YAMLError } from 'yaml';
+import { isScalar, visit, type Document, type YAMLError } from 'yaml';
 
 export type YamlMistake = { readonly offset: number; readonly message: string };
 
@@ -17,13 +17,7 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
   // Further errors usually follow from the first one.
   const first = document.errors.find((error) => !isDuplicate(error));
   if (first !== undefined) {
-    const [start] = first.pos;
-    const offset =
-      first.code === 'MISSING_CHAR'
-        ? startOfQuotation(document, start)
-        : first.code === 'BAD_INDENT'
-          ? startOfBrackets(document, text, start)
-          : start;
+    const offset = beginningOf(first, document, text);
     return [{ offset, message: `cannot be read: ${explain(text, offset)}.` }];
   }
   return [
@@ -39,6 +33,19 @@ export function yamlMistakes(document: Document, text: string): YamlMistake[] {
 /** A duplicate name does not prevent checking the rest. */
 export const isUnreadable = (document: Document): boolean =>
   aliasesIn(document).length > 0 || document.errors.some(({ code }) => code !== 'DUPLICATE_KEY');
+
+/** Finds where the mistake begins, because the parser reports a later place. */
+function beginningOf(error: YAMLError, document: Document, text: string): number {
+  const {
+    code,
+    message,
+    pos: [offset],
+  } = error;
+  if (code === 'MISSING_CHAR') return startOfQuotation(document, offset);
+  if (message.startsWith('Flow ')) return startOfBrackets(document, text, offset);
+  // A file that begins with a text, such as `title:Ours`, followed by a comment.
+  return isScalar(document.contents) ? (document.contents.range?.[0] ?? offset) : offset;
+}
 
 /** The parser reports the end of the file if a quotation mark is missing. */
 function startOfQuotation(document: Document, offset: number): number {
@@ -59,15 +66,19 @@ function startOfBrackets(document: Document, text: string, offset: number): numb
       if (flow === true && range && range[0] < offset) start = range[0];
     },
   });
-  const comment = text.slice(start, offset).search(/(?<=\s)#[\p{L}\d]/u);
+  const [line = ''] = text.slice(start, offset).split('\n', 1);
+  const comment = line.search(/(?<=\s)#[\p{L}\d]/u);
   return comment < 0 ? start : start + comment;
 }
 
 function explain(text: string, offset: number): string {
-  const [unquoted] = /^#[^,}\]\n]*/.exec(text.slice(offset)) ?? [];
-  if (unquoted !== undefined) return `# begins a comment. Put the text in quotes: '${unquoted.trim()}'`;
-  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1).split('\n', 1)[0] ?? '';
+  const whole = text.slice(text.lastIndexOf('\n', offset - 1) + 1).split('\n', 1)[0] ?? '';
+  // The parser may report a comment above the line that does not fit.
+  const line = /^\s*#/.test(whole) ? '' : whole;
   const [, name, value = ''] = /^\s*(?:- +)?(?:([\w-]+):(?: +|$))?(?:- +)?(.*)$/.exec(line) ?? [];
+  const [unquoted] = /^#[^,}\]\n]*/.exec(text.slice(offset)) ?? [];
+  if (unquoted !== undefined && line !== '')
+    return `# begins a comment. Put the text in quotes: '${unquoted.trim()}'`;
   if (/^\s*\t/.test(line)) return 'the line is indented with a tab. Use spaces';
   if (/^["']/.test(value))
     return `a text in quotes does not end with the same quotation mark, or contains another one. Put the text in '…' or "…", whichever it does not contain`;
