@@ -281,7 +281,10 @@ export const SETTINGS = {
 
   WEBHOOK_URLS: {
     group: 'Webhooks',
-    value: listOf(isWebUrl, 'must be URLs such as https://hooks.example.com/leads, separated by spaces'),
+    value: listOf(
+      (text) => isWebUrl(text) && !/;https?:/i.test(text),
+      'must be URLs such as https://hooks.example.com/leads, separated by spaces',
+    ),
     example: 'https://hooks.example.com/leads',
     meaning: 'Receivers of events about leads (docs/webhooks.md), separated by spaces.',
   },

@@ -231,6 +231,7 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
   [
     /^WEBHOOK_URLS must be URLs such as https:/,
     ...each('WEBHOOK_URLS', 'hooks.example.com/hunter2', 'ftp://hooks.example.com/hunter2', ','),
+    ...each('WEBHOOK_URLS', 'https://a.example/hunter2;https://b.example'),
   ],
   [/^WEBHOOK_URLS must begin with https/, { WEBHOOK_URLS: 'https://a.example http://b.example/hunter2' }],
   [
