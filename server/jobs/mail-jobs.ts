@@ -1,7 +1,7 @@
-// The mail queue, with fair queueing: each mail gets a virtual time (turn_at), one step after the last mail of its network and
-// of its recipient's domain, and mail is sent in this order. So the mail of others overtakes a burst from one network or to one
-// domain (docs/reliability.md). The time is only a sort key: due mail is sent even if its turn is in the future, so no
-// connection stays idle. mail-worker.ts retries failed mail.
+// The mail queue, with fair queueing: each mail gets a virtual time (turn_at), and mail is sent in this order. The time is one
+// step after the last mail of its network, and at least one smaller step per mail that waits for its recipient's domain. So the
+// mail of others overtakes a burst from one network or to one domain (docs/reliability.md). The time is only a sort key: due mail
+// is sent even if its turn is in the future, so no connection stays idle. mail-worker.ts retries failed mail.
 import { sql } from 'kysely';
 
 import { isQueued } from '#server/db/all-tables.ts';
@@ -106,7 +106,7 @@ export function takeMail(
 
 /** A network that asks more often than once a second gets later turns than others. */
 const NETWORK_STEP_MS = 1_000;
-/** Shorter, because half of all visitors may share a domain. */
+/** Per mail that waits for the domain. Shorter, because half of all visitors may share one. */
 const DOMAIN_STEP_MS = 100;
 /** One mail per connection. */
 const BACKLOG_WITHOUT_WAITING = SMTP_CONNECTIONS;
@@ -117,10 +117,10 @@ export type Turn =
   | { readonly type: 'refused'; readonly retryAfterSeconds: number };
 
 /**
- * Finds the turn of a new mail: one step after the last mail of each lane, but no later than a code may wait, so every mail is
- * sent eventually. Refuses a mail that could not be sent in time, because 202 promises a code: a code that lives 60 s may wait
- * 15 s; at 5 mails a second, 76 of 400 simultaneous forms get 202 and the others 503. On PostgreSQL, simultaneous calls do not see
- * each other's mail, so a few may find the same turn.
+ * Finds the turn of a new mail, which is no later than a code may wait, so every mail is sent eventually. Refuses a mail that could
+ * not be sent in time, because 202 promises a code: a code that lives 60 s may wait 15 s; at 5 mails a second, 76 of 400
+ * simultaneous forms get 202 and the others 503. On PostgreSQL, simultaneous calls do not see each other's mail, so a few may find
+ * the same turn.
  */
 export async function findTurn(
   tx: Db,
@@ -129,8 +129,8 @@ export async function findTurn(
 ): Promise<Turn> {
   const { network, domain } = lanes;
   const maxWaitMs = maxWaitMsOf(codeTtlSeconds);
-  // A retry moves a mail's turn to the time of the next attempt, and guides have turns minutes later (guide-mail.ts), so new mail
-  // need not follow them.
+  // New mail follows only mail that was never leased (attempts = 0), because a retry moves a mail's turn to the time of the next
+  // attempt. Nor does it follow guides, whose turns come minutes later (guide-mail.ts).
   const queue = await tx
     .selectFrom('outbox')
     .select([
@@ -138,10 +138,8 @@ export async function findTurn(
       sql<number | null>`max(case when attempts = 0 and network = ${network} then turn_at end)`.as(
         'last_of_network',
       ),
-      sql<
-        number | null
-      >`max(case when attempts = 0 and network <> ${NETWORK_OF_GUIDES} and recipient_domain = ${domain} then turn_at end)`.as(
-        'last_of_domain',
+      sql<number>`count(case when attempts = 0 and network <> ${NETWORK_OF_GUIDES} and recipient_domain = ${domain} then 1 end)`.as(
+        'waiting_at_domain',
       ),
     ])
     .where(isQueued)
@@ -156,7 +154,7 @@ export async function findTurn(
   const turnAt = Math.max(
     now,
     (queue.last_of_network ?? 0) + NETWORK_STEP_MS,
-    (queue.last_of_domain ?? 0) + DOMAIN_STEP_MS,
+    now + queue.waiting_at_domain * DOMAIN_STEP_MS,
   );
   return { type: 'found', turnAt: Math.min(turnAt, now + maxWaitMs) };
 }
@@ -197,7 +195,9 @@ async function expectedWaitMs(db: Db, { network, domain }: Lanes, now: number): 
   // The rate is measured while mail was queued. Before, it may only have been as high as the rate of arriving forms.
   const busySince = Math.min(
     now,
-    ...networks.map(({ oldest, oldest_untried }) => (countsDeferred ? oldest : (oldest_untried ?? now))),
+    ...networks.map(({ oldest, oldest_never_leased }) =>
+      countsDeferred ? oldest : (oldest_never_leased ?? now),
+    ),
   );
   return (ahead / (await mailsPerSecond(db, busySince, now))) * 1000;
 }
@@ -211,7 +211,7 @@ const queuedByNetwork = (db: Db, domain: string, now: number) =>
       sql<number>`sum(case when due_at <= ${now} then 1 else 0 end)`.as('due'),
       sql<number>`sum(case when due_at > ${now} then 1 else 0 end)`.as('deferred'),
       sql<number>`min(created_at)`.as('oldest'),
-      sql<number | null>`min(case when attempts = 0 then created_at end)`.as('oldest_untried'),
+      sql<number | null>`min(case when attempts = 0 then created_at end)`.as('oldest_never_leased'),
     ])
     .where(isQueued)
     .where(
