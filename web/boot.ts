@@ -214,13 +214,13 @@ if (variants && variant && location.hash !== '#guide') {
   // Hides the page (base.css) until the other variant replaces it.
   if (visit === 'leaving') root.dataset['restoring'] = '';
 }
-// The last of these three sets the history state: resolveVariant of a visitor who arrived from another variant, a new visit, the
-// link in the guide mail. A new visit starts at the landing page, but a reload after an error page also looks like one
-// (kept-entry.ts).
+// The history state of a page that was not reloaded or reached with Back; the last one that applies wins:
+// - Arrived from another variant: the state there (resolveVariant).
+// - Otherwise: the landing page. A reload after an error page also looks like a new visit, so lostState restores it.
+// - The link in the guide mail: the article.
 if ((performance.getEntriesByType('navigation') as PerformanceNavigationTiming[])[0]?.type === 'navigate') {
   if (!variants || visit !== 'arrived') history.replaceState(lostState(), '');
 }
-// That link skips the form.
 if (location.hash === '#guide') history.replaceState({ stage: 'content' }, '', `${SITE_PATH}/`);
 const { stage = 'landing' } = (history.state ?? {}) as { readonly stage?: unknown };
 // Starts the application without intent, and hides the landing page until it shows the stage.

@@ -1,7 +1,8 @@
 // A challenge is one browser's claim to one e-mail address, stored with the submission. Each challenge has its own attempts,
 // so a stranger cannot use up a visitor's.
-// If the same IP address has just requested a code, another browser's challenge shares that code instead of getting its own. Then
-// codes_sent is 0, and it uses the attempts that such browsers share (consumeAttempt in verify-code.ts).
+// If the same IP address has just requested a code for the same e-mail address, another browser's challenge shares that code
+// instead of getting its own. Then codes_sent is 0, and it uses the attempts that such browsers share (consumeAttempt in
+// verify-code.ts).
 // Sign-ins to the desk count attempts in the same way.
 import type { Selectable, Updateable } from 'kysely';
 

@@ -117,7 +117,7 @@ export type Turn =
   | { readonly type: 'refused'; readonly retryAfterSeconds: number };
 
 /**
- * Finds the turn of a new mail, which is no later than a code may wait, so every mail is sent eventually. Refuses a mail that could
+ * Finds the turn of a new mail, at most as long from now as a code may wait, so every mail is sent eventually. Refuses a mail that could
  * not be sent in time, because 202 promises a code: a code that lives 60 s may wait 15 s; at 5 mails a second, 76 of 400
  * simultaneous forms get 202 and the others 503. On PostgreSQL, simultaneous calls do not see each other's mail, so a few may find
  * the same turn.

@@ -133,8 +133,8 @@ type Attempt = {
 /**
  * The browser's challenge decides which attempt is consumed and which codes are compared:
  * - Open, with its own code: one of its attempts, and its newest codes. Refused if its attempts are used up.
- * - Open, but no code was mailed for it, because the e-mail address had just got one: an attempt that all such browsers share,
- *   and the newest codes of the e-mail address.
+ * - Open, but it shares the code of another browser (challenges.ts): an attempt that all such browsers share, and the newest codes
+ *   of the e-mail address.
  * - None (another device, or somebody else): the same.
  * - Verified: the same, and also the code that this browser entered, because the response may have been lost.
  */
