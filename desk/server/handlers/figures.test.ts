@@ -5,13 +5,14 @@ import { v7 as uuid } from 'uuid';
 
 import { REPORT_FILE_PATH } from '#desk/endpoints/figures.ts';
 import { DAY_MS } from '#server/platform/time.ts';
-import { API, VISIT_HEADER } from '#shared/api.ts';
+import { VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { deskClient } from '#testing/desk-handlers.ts';
 import { withDnsServer } from '#testing/dns-server.ts';
 import { smtpError, type InboxBehaviour } from '#testing/inbox.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { askFrom } from '#testing/lead-calls.ts';
 import { until } from '#testing/until.ts';
 import { becomeLead as becomeLeadOfWebhooks, withWebhook } from '#testing/webhook-leads.ts';
 import { refuse } from '#testing/webhook-receiver.ts';
@@ -23,12 +24,7 @@ const inbox: InboxBehaviour = {
   },
 };
 
-const asks = (server: ServerUnderTest, email: string, headers = {}) =>
-  createVisitor(server, `198.51.100.${email.length}`).post(
-    API.leads,
-    filledForm({ email, name: '<b>Eve</b>' }),
-    { headers },
-  );
+const asks = (server: ServerUnderTest, email: string) => askFrom(server, '198.51.100.7', email);
 
 onEachEngine('overview, lists and report of the desk', ({ both: test, engine }) => {
   test('the overview compares today with yesterday up to the same time', { inbox }, async (server) => {
