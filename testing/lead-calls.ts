@@ -30,8 +30,8 @@ export async function requestCode(server: ServerUnderTest, visitor: Visitor, cou
 }
 
 /** Asks for a code as another visitor, and waits for its mail. */
-export async function askAndReceive(server: ServerUnderTest, email: string): Promise<void> {
-  const asked = await ask(createVisitor(server), { email });
+export async function askAndReceive(server: ServerUnderTest, email: string, changes = {}): Promise<void> {
+  const asked = await ask(createVisitor(server), { ...changes, email });
   assert.equal(asked.statusCode, 202, asked.body);
   await server.inbox.waitForMail(email);
 }

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 
-import { v7 as uuid } from 'uuid';
-
 import { EXPORT_PATH, PROOF_PATH, type Person } from '#desk/endpoints/people.ts';
-import { API, VISIT_HEADER } from '#shared/api.ts';
+import { VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { deskClient, type DeskClient } from '#testing/desk-handlers.ts';
-import { desk as command } from '#testing/desk.ts';
+import { CONSENT_SOURCE, desk as command, importFile } from '#testing/desk.ts';
+import { askAndReceive } from '#testing/lead-calls.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
 const FORM = `fields:
   - { id: job_title, label: "Job <title>", kind: text }
@@ -30,30 +29,6 @@ const visit = (
       ...(from !== '' && { [VISIT_HEADER]: `last=${encodeURIComponent(from)}` }),
     },
   });
-
-async function asksOnly(
-  server: ServerUnderTest,
-  form: { readonly email: string; readonly company?: string },
-) {
-  await createVisitor(server, '198.51.100.7').post(API.leads, filledForm(form));
-  await server.inbox.waitForMail(form.email);
-}
-
-async function importOld(server: ServerUnderTest, answers: string | null): Promise<string> {
-  const old = {
-    id: uuid({ msecs: server.now() }),
-    email: 'old@example.com',
-    name: 'Old',
-    company: '',
-    answers,
-    consent_source: 'A previous tool',
-    consent_given_at: null,
-    file_name: 'list.csv',
-    imported_at: server.now(),
-  };
-  await server.database.db.insertInto('imported_leads').values(old).execute();
-  return old.id;
-}
 
 async function everyone({ ask }: DeskClient, filter: object): Promise<string[]> {
   const found: string[] = [];
@@ -97,10 +72,10 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
       { email: 'zoe@sub.example.com', name: 'Zoë', answers: { topics: ['Prompts', 'Personas', 'Résumés'] } },
       'gclid=abc',
     );
-    await asksOnly(server, { email: 'asks@example.com', company: 'Söhne' });
+    await askAndReceive(server, 'asks@example.com', { company: 'Söhne' });
     await visit(server, { email: 'gone@example.com' });
     await command(server.service, ['suppress', 'add', 'gone@example.com']);
-    await importOld(server, '{"job_title":{"label":"Job","answer":"Consul"}}');
+    await importFile(server, 'email,name,job_title\nold@example.com,Old,Consul\n');
 
     for (const [filter, ...expected] of [
       [{}, 'zoe', 'gus', 'ada'],
@@ -260,7 +235,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     const asked = deskClient(server.service);
     const { db } = server.database;
     await visit(server, { email: 'ada@example.com', name: '<i>Ada</i>' }, CAMPAIGN_VISIT);
-    await asksOnly(server, { email: 'asks@example.com' });
+    await askAndReceive(server, 'asks@example.com');
     const [ada] = (await asked.ask('people'))!.people;
     const [asks] = (await asked.ask('people', { state: 'unverified' }))!.people;
     const found = (await asked.ask('personDetails', { id: ada!.id }))!;
@@ -297,14 +272,15 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
       assert.equal(await asked.file(PROOF_PATH, { id }), null);
     }
 
-    const imported = await importOld(server, null);
+    await importFile(server, 'email,name\nold@example.com,Old\n');
+    const { id: imported } = await db.selectFrom('imported_leads').select('id').executeTakeFirstOrThrow();
     await command(server.service, ['suppress', 'add', 'old@example.com']);
-    await asksOnly(server, { email: 'old@example.com' });
+    await askAndReceive(server, 'old@example.com');
     const [old] = (await asked.ask('people', { state: 'unverified', search: 'old@' }))!.people;
     for (const id of [imported, old!.id]) {
       const { person, consent, suppressions } = (await asked.ask('personDetails', { id }))!;
       assert.deepEqual([person.id, person.state], [imported, 'imported']);
-      assert.equal(consent?.text, 'Not given here. Imported: A previous tool');
+      assert.equal(consent?.text, `Not given here. Imported: ${CONSENT_SOURCE}`);
       assert.deepEqual(
         suppressions.map(({ reason, canUndo }) => [reason, canUndo]),
         [['by-hand', true]],
