@@ -302,7 +302,7 @@ it('an import on PostgreSQL does not restore a person erased meanwhile', () =>
   }));
 
 onEachEngine('import files', ({ test }) => {
-  test('an import reads the separators, byte order marks, UTF-16 and dates of common tools', async (server) => {
+  test('an import reads the separators, byte order marks and UTF-16 of common tools', async (server) => {
     const text = (lines: readonly string[][], separator: string) =>
       lines.map((cells) => cells.join(separator)).join('\n');
     const rows = (email: string) => [
@@ -327,31 +327,6 @@ onEachEngine('import files', ({ test }) => {
         name,
       );
     }
-    const dates = [
-      ['2024-03-04', Date.UTC(2024, 2, 4)],
-      ['2024-03-04T10:20:30.123Z', Date.UTC(2024, 2, 4, 10, 20, 30)],
-      ['2024-03-04T10:20:30+01:00', Date.UTC(2024, 2, 4, 9, 20, 30)],
-      ['2024/3/4 10:20', Date.UTC(2024, 2, 4, 10, 20)],
-      ['2024-03-04 10:20:30 UTC', Date.UTC(2024, 2, 4, 10, 20, 30)],
-      ['13/4/2024', Date.UTC(2024, 3, 13)],
-      ['4/13/2024 1:05 PM', Date.UTC(2024, 3, 13, 13, 5)],
-      ['4/13/2024 12:05 AM', Date.UTC(2024, 3, 13, 0, 5)],
-    ] as const;
-    for (const [date, ms] of dates) {
-      await succeeded(importFile(server, `email;consent given at\n${ms}@dates.example;${date}\n`), date);
-      assert.equal((await imported(server))[0]?.consent_given_at, ms, date);
-      await server.database.db.deleteFrom('imported_leads').execute();
-    }
-  });
-
-  test('an import treats a date of zeros as missing', async (server) => {
-    const zero = '0000-00-00 00:00:00';
-    const rows = [`ada@example.com,${zero},2024-03-04`, `eve@example.com,${zero},`];
-    await succeeded(importFile(server, `email,optin_time,confirm_time\n${rows.join('\n')}\n`));
-    assert.deepEqual(
-      (await imported(server)).map((row) => row.consent_given_at),
-      [Date.UTC(2024, 2, 4), null],
-    );
   });
 
   test('an import skips people whose status does not show consent', async (server) => {
@@ -460,9 +435,6 @@ onEachEngine('import files', ({ test }) => {
         assert.match(notes, isLeft ? /^0 people would/m : /^1 person would/m, name);
       }
     }
-    const taken = ['--take-status', 'file name: suppression'] as const;
-    await importNamed(server, 'suppression-list.csv', 'email\nada@example.com\n', ...taken);
-    assert.deepEqual(await emails(server), ['ada@example.com']);
   });
 
   test('an import treats a column "state" as a status if it contains words of a status', async (server) => {
@@ -475,29 +447,40 @@ onEachEngine('import files', ({ test }) => {
     assert.ok((await emails(server)).includes('ada@example.com'));
   });
 
-  test('an import ignores spaces inside quotation marks', async (server) => {
-    const row = '"ada@example.com "," ","Ada ","Lovelace"," Engines "," 2024-03-04 "';
-    await succeeded(importFile(server, `email,name,first name,last name,company,consent date\n${row}\n`));
-    assert.partialDeepStrictEqual(await imported(server), [
-      { name: 'Ada Lovelace', company: 'Engines', consent_given_at: Date.UTC(2024, 2, 4) },
-    ]);
-  });
-
-  test('an import joins a column "Name" with a column for the other part of the name', async (server) => {
-    for (const [headings, cells, name] of [
-      ['Name,Last name', 'Ada,Lovelace', 'Ada Lovelace'],
-      ['Name,Vorname', 'Lovelace,Ada', 'Ada Lovelace'],
-      ['Name,Last name', 'Ada Lovelace,Lovelace', 'Ada Lovelace'],
-      ['Name,First name', 'Ada Lovelace,Ada', 'Ada Lovelace'],
-      ['Name,First name', 'Ada Lovelace,', 'Ada Lovelace'],
-      ['Name,First name', 'ADA,Ada', 'ADA'],
-      ['Name,First name', ',Ada', 'Ada'],
-      ['Full name,First name', 'Ada Lovelace,Countess', 'Ada Lovelace'],
-      ['Name,First name,Last name', 'Ada Lovelace,Countess,King', 'Ada Lovelace'],
-      ['First name,Last name', 'Thomas,Thomas', 'Thomas Thomas'],
+  test('an import reads names, companies and dates of consent from the columns of common tools', async (server) => {
+    const zero = '0000-00-00 00:00:00';
+    const given = (at: number | null) => ({ consent_given_at: at });
+    const named = (name: string) => ({ name });
+    for (const [headings, cells, person] of [
+      ['consent given at', '2024-03-04', given(Date.UTC(2024, 2, 4))],
+      ['consent given at', '2024-03-04T10:20:30.123Z', given(Date.UTC(2024, 2, 4, 10, 20, 30))],
+      ['consent given at', '2024-03-04T10:20:30+01:00', given(Date.UTC(2024, 2, 4, 9, 20, 30))],
+      ['consent given at', '2024/3/4 10:20', given(Date.UTC(2024, 2, 4, 10, 20))],
+      ['consent given at', '2024-03-04 10:20:30 UTC', given(Date.UTC(2024, 2, 4, 10, 20, 30))],
+      ['consent given at', '13/4/2024', given(Date.UTC(2024, 3, 13))],
+      ['consent given at', '4/13/2024 1:05 PM', given(Date.UTC(2024, 3, 13, 13, 5))],
+      ['consent given at', '4/13/2024 12:05 AM', given(Date.UTC(2024, 3, 13, 0, 5))],
+      ['optin_time,confirm_time', `${zero},2024-03-04`, given(Date.UTC(2024, 2, 4))],
+      ['optin_time,confirm_time', `${zero},`, given(null)],
+      [
+        'company,consent date',
+        '" Engines "," 2024-03-04 "',
+        { company: 'Engines', ...given(Date.UTC(2024, 2, 4)) },
+      ],
+      ['name,first name,last name', '" ","Ada ","Lovelace"', named('Ada Lovelace')],
+      ['Name,Last name', 'Ada,Lovelace', named('Ada Lovelace')],
+      ['Name,Vorname', 'Lovelace,Ada', named('Ada Lovelace')],
+      ['Name,Last name', 'Ada Lovelace,Lovelace', named('Ada Lovelace')],
+      ['Name,First name', 'Ada Lovelace,Ada', named('Ada Lovelace')],
+      ['Name,First name', 'Ada Lovelace,', named('Ada Lovelace')],
+      ['Name,First name', 'ADA,Ada', named('ADA')],
+      ['Name,First name', ',Ada', named('Ada')],
+      ['Full name,First name', 'Ada Lovelace,Countess', named('Ada Lovelace')],
+      ['Name,First name,Last name', 'Ada Lovelace,Countess,King', named('Ada Lovelace')],
+      ['First name,Last name', 'Thomas,Thomas', named('Thomas Thomas')],
     ] as const) {
-      await succeeded(importFile(server, `email,${headings}\nada@example.com,${cells}\n`));
-      assert.equal((await imported(server))[0]?.name, name, `${headings}: ${cells}`);
+      await succeeded(importFile(server, `email,${headings}\n"ada@example.com ",${cells}\n`), cells);
+      assert.partialDeepStrictEqual(await imported(server), [{ email: 'ada@example.com', ...person }], cells);
       await server.database.db.deleteFrom('imported_leads').execute();
     }
   });
