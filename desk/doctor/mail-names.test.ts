@@ -302,26 +302,21 @@ describe('reverse DNS checks', () => {
   const address = '93.184.215.14';
   const name = '14.215.184.93.in-addr.arpa';
 
-  it('the doctor accepts reverse DNS that resolves back to the IP address', async () => {
-    const found = await reverse({
-      'mail.example.com': { A: [address] },
-      [name]: { PTR: ['mail.example.com'] },
+  const ours = { 'mail.example.com': { A: [address] } };
+  const otherName = { [name]: { PTR: ['host.test'] }, 'host.test': { A: ['93.184.215.15'] } };
+  const wanted = /the IP address to name it mail\.example\.com\.$/;
+  for (const [zone, state, sentence, mailHost] of [
+    [{ ...ours, [name]: { PTR: ['mail.example.com'] } }, 'ok', /which resolves back to it\.$/],
+    [ours, 'warning', wanted],
+    [{ ...ours, ...otherName }, 'warning', wanted],
+    [{ 'mail.example.com': { AAAA: ['2606:2800::1'] } }, 'warning', wanted],
+    [{}, 'note', /belongs to another organisation/, 'smtp.relay.test'],
+    [{ 'mail.example.com': { A: ['10.0.0.5'] } }, 'note', /is in your own network/],
+    [{}, 'problem', /^DNS has no IP address for the mail server mail\.example\.com\./],
+  ] as readonly (readonly [Zone, Finding['state'], RegExp, string?])[])
+    it(`the doctor reports "${state}" for ${mailHost ?? 'our mail server'} with the names ${JSON.stringify(zone)}`, async () => {
+      const found = await reverse(zone, mailHost);
+      assert.equal(found.state, state, found.sentence);
+      assert.match(found.sentence, sentence);
     });
-    assert.equal(found.state, 'ok', found.sentence);
-  });
-
-  it('the doctor warns if reverse DNS is missing or resolves to another IP address', async () => {
-    for (const zone of [{}, { [name]: { PTR: ['host.test'] }, 'host.test': { A: ['93.184.215.15'] } }]) {
-      const found = await reverse({ 'mail.example.com': { A: [address] }, ...zone });
-      assert.equal(found.state, 'warning');
-      assert.match(found.sentence, /the IP address to name it mail\.example\.com\.$/);
-    }
-    assert.equal((await reverse({ 'mail.example.com': { AAAA: ['2606:2800::1'] } })).state, 'warning');
-  });
-
-  it('the doctor skips reverse DNS for a relay or a private network', async () => {
-    assert.equal((await reverse({}, 'smtp.relay.test')).state, 'note');
-    assert.equal((await reverse({ 'mail.example.com': { A: ['10.0.0.5'] } })).state, 'note');
-    assert.equal((await reverse({})).state, 'problem');
-  });
 });
