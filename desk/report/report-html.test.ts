@@ -114,12 +114,6 @@ it('the report divides new leads by views only if all views are known', () => {
   }
 });
 
-it('the report says why earlier views are unknown, even after two years', () => {
-  const html = reportBody({ ...REPORT, viewsFrom: '2026-11-20T00:00:00.000Z' });
-  const reason = 'because earlier views were not counted or are no longer stored.';
-  assert.ok(html.includes(`Views are only known from 20 November 2026 on, ${reason}`), html);
-});
-
 it('the report uses the colours of the campaign', () => {
   const page = reportFile(REPORT, { light: '#102030', dark: '#a0b0c0' });
   assert.match(page, /--accent: #102030/);
