@@ -9,23 +9,15 @@ import { parse } from 'csv-parse/sync';
 import type { Report } from '#desk/report/report.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { TOOL_NAMES, TOOLS, type LeadValue } from '#shared/tools.ts';
-import { becomeLead as becomeLeadAt } from '#testing/become-lead.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { CONSENT_SOURCE, desk, deskIn, importFile, refused, succeeded } from '#testing/desk.ts';
+import { ask, askAndReceive } from '#testing/lead-calls.ts';
 import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const REFERER = 'http://localhost/?utm_source=newsletter&utm_medium=email&utm_campaign=spring&gclid=abc-123';
-
-async function becomeLead(
-  server: ServerUnderTest,
-  { email, ...form }: { readonly email: string } & Readonly<Record<string, unknown>>,
-  { referer = 'http://localhost/', reads = false } = {},
-): Promise<void> {
-  const headers = { referer, 'x-consent-version': server.campaign.consent.version };
-  const { visitor } = await becomeLeadAt(server, email, 1, { form, headers });
-  if (reads) assert.equal((await visitor.get('/api/article')).statusCode, 200);
-}
+const FROM_NEWSLETTER = { headers: { referer: REFERER } };
 
 const rowsOf = (csv: string): string[][] =>
   parse(csv, { record_delimiter: '\r\n', relax_column_count: true });
@@ -48,11 +40,13 @@ onEachEngine('lists and exports', ({ test, both }) => {
     'lists and exports of leads include the consent and exclude unverified people',
     { env: { FREE_MAIL: 'flag' } },
     async (server) => {
-      await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER, reads: true });
+      const { version, text } = server.campaign.consent;
+      const headers = { referer: REFERER, 'x-consent-version': version };
+      const { visitor } = await becomeLead(server, 'ada@example.com', 1, { headers });
+      assert.equal((await visitor.get('/api/article')).statusCode, 200);
       await server.advance(86_400);
-      await becomeLead(server, { email: 'Gus.Grissom@gmail.com', name: 'Gus' });
-      const stranger = createVisitor(server);
-      await stranger.post('/api/leads', filledForm({ email: 'never@example.com' }));
+      await becomeLead(server, 'Gus.Grissom@gmail.com');
+      await ask(createVisitor(server), { email: 'never@example.com' });
 
       const csv = await exportOf(server);
       assert.equal(await exportOf(server, '--bom'), `\uFEFF${csv}`);
@@ -62,7 +56,6 @@ onEachEngine('lists and exports', ({ test, both }) => {
         'email name company first_verified_at last_verified_at consent_given_at consent_version consent_text source flags',
       );
       assert.deepEqual(others, []);
-      const { version, text } = server.campaign.consent;
       const at = '2026-11-20T12:00:00.000Z';
       const person = ['ada@example.com', 'Ada Lovelace', 'Analytical Engines'];
       assert.deepEqual(ada?.slice(0, 10), [...person, at, at, at, version, text, 'newsletter', '']);
@@ -102,14 +95,12 @@ onEachEngine('lists and exports', ({ test, both }) => {
     const leads = (source: string) => desk(server.service, ['leads', '--source', source]);
     assert.equal((await leads('newsletter')).notes, '0 leads.', 'of none at all, none is unknown');
     const from = (source: string) => ({
-      referer: `http://localhost/?utm_source=${source}&utm_campaign=spring`,
+      headers: { referer: `http://localhost/?utm_source=${source}&utm_campaign=spring` },
     });
-    await becomeLead(server, { email: 'ada@example.com' }, from('newsletter'));
-    await becomeLead(server, { email: 'gus@example.com' }, from('gus%40example.com'));
-    await becomeLead(server, { email: 'eve@example.com' });
-    await createVisitor(server).post('/api/leads', filledForm({ email: 'new@example.com' }), {
-      headers: from('webinar'),
-    });
+    await becomeLead(server, 'ada@example.com', 1, from('newsletter'));
+    await becomeLead(server, 'gus@example.com', 1, from('gus%40example.com'));
+    await becomeLead(server, 'eve@example.com');
+    await createVisitor(server).post('/api/leads', filledForm({ email: 'new@example.com' }), from('webinar'));
     const known = 'Nobody came from “newsleter”. Known sources: newsletter, webinar, direct.';
     await refused(leads('newsleter'), known, 2);
     assert.equal((await leads('webinar')).notes, '0 leads.');
@@ -121,9 +112,9 @@ onEachEngine('lists and exports', ({ test, both }) => {
   test('leads are found by the names of source and campaign that the report shows', async (server) => {
     const long = 'partner-webinar-with-a-very-long-name-2026';
     const referer = `http://localhost/?utm_source=${long}&utm_campaign=${long}`;
-    await becomeLead(server, { email: 'ada@example.com' }, { referer });
-    const ofAddress = { referer: 'http://localhost/?utm_source=gus%40example.com' };
-    await becomeLead(server, { email: 'gus@example.com' }, ofAddress);
+    await becomeLead(server, 'ada@example.com', 1, { headers: { referer } });
+    const ofAddress = { headers: { referer: 'http://localhost/?utm_source=gus%40example.com' } };
+    await becomeLead(server, 'gus@example.com', 1, ofAddress);
     const { out } = await desk(server.service, ['report', '--json']);
     const shown = (JSON.parse(out) as Report).bySource.map(({ name }) => name);
     assert.deepEqual(shown, [`${long.slice(0, 39)}…`, 'others']);
@@ -139,7 +130,7 @@ onEachEngine('lists and exports', ({ test, both }) => {
   });
 
   both('suppressed leads are selected by the time of verification, as the help says', async (server) => {
-    await becomeLead(server, { email: 'ada@example.com' });
+    await becomeLead(server, 'ada@example.com');
     await server.advance(3_600);
     await desk(server.service, ['suppress', 'add', 'ada@example.com']);
     const since = (when: string) => emailsOf(server, '--state', 'suppressed', '--since', when);
@@ -154,7 +145,7 @@ onEachEngine('lists and exports', ({ test, both }) => {
       const job = (replacements = {}) =>
         desk(server.service, ['export', '--since-last', 'crm', '--out', out], replacements);
       const exported = () => emailsIn(readFileSync(out, 'utf8'));
-      await becomeLead(server, { email: 'ada@example.com' });
+      await becomeLead(server, 'ada@example.com');
       const nowhere = path.join(folder, 'missing', 'new.csv');
       const broken = desk(server.service, ['export', '--since-last', 'crm', '--out', nowhere]);
       await refused(broken, /its folder does not exist\. Create the folder first/);
@@ -164,7 +155,7 @@ onEachEngine('lists and exports', ({ test, both }) => {
       assert.deepEqual(exported(), ['ada@example.com']);
       assert.equal(statSync(out).mode & 0o077, 0, 'nobody else reads it');
       await server.advance(60);
-      await becomeLead(server, { email: 'eve@example.com' });
+      await becomeLead(server, 'eve@example.com');
       await refused(job(), /new\.csv cannot be written: it may contain leads of an earlier export\. Import/);
       assert.deepEqual(exported(), ['ada@example.com']);
       rmSync(out);
@@ -186,11 +177,11 @@ onEachEngine('lists and exports', ({ test, both }) => {
       assert.equal((await run('--list')).notes, '0 names.');
       assert.match((await run('--again', 'crm', '--format', 'csv')).notes, /No export has a name/);
       const [ada, eve, gus] = ['ada@example.com', 'eve@example.com', 'gus@example.com'];
-      await becomeLead(server, { email: ada });
+      await becomeLead(server, ada);
       await run('--since-last', 'crm');
       await server.advance(3_600);
-      await becomeLead(server, { email: eve });
-      await becomeLead(server, { email: gus });
+      await becomeLead(server, eve);
+      await becomeLead(server, gus);
       assert.deepEqual(await emails('--since-last', 'crm'), [eve, gus]);
       await server.advance(3_600);
       assert.deepEqual(await emails('--since-last', 'crm'), []);
@@ -232,18 +223,16 @@ onEachEngine('lists and exports', ({ test, both }) => {
     'verified, unverified and imported people are exported separately',
     { env: { FREE_MAIL: 'flag' } },
     async (server) => {
-      await becomeLead(server, { email: 'ada@example.com' }, { referer: REFERER });
-      const stranger = createVisitor(server);
-      await stranger.post('/api/leads', filledForm({ email: 'never@gmail.com', name: 'First' }));
-      await server.inbox.waitForMail('never@gmail.com');
+      await becomeLead(server, 'ada@example.com', 1, FROM_NEWSLETTER);
+      await askAndReceive(server, 'never@gmail.com', { name: 'First' });
       await server.advance(3_600);
       const again = filledForm({ email: 'never@gmail.com', name: 'Newest' });
-      await createVisitor(server).post('/api/leads', again, { headers: { referer: REFERER } });
-      await stranger.post('/api/leads', filledForm({ email: 'ada@example.com' }));
+      await createVisitor(server).post('/api/leads', again, FROM_NEWSLETTER);
+      await ask(createVisitor(server), { email: 'ada@example.com' });
       await server.inbox.waitForMail('ada@example.com', 2);
       const people = 'ada@example.com,A,\nbob@example.com,Bob,2024-03-04\ngus@example.com,,\n';
       await succeeded(importFile(server, `email,name,consent date\n${people}`));
-      await becomeLead(server, { email: 'gus@example.com' });
+      await becomeLead(server, 'gus@example.com');
 
       const rows = async (...args: string[]) => {
         const [headings = [], ...others] = rowsOf(await exportOf(server, ...args));
@@ -272,9 +261,9 @@ onEachEngine('lists and exports', ({ test, both }) => {
   );
 
   test('an export for advertisers contains only hashed e-mail addresses, unlike one for a CRM', async (server) => {
-    await becomeLead(server, { email: 'Gus.Grissom@gmail.com' }, { referer: REFERER });
+    await becomeLead(server, 'Gus.Grissom@gmail.com', 1, FROM_NEWSLETTER);
     await server.advance(1);
-    await becomeLead(server, { email: 'ada@example.com' });
+    await becomeLead(server, 'ada@example.com');
     const linkOf = unsubscribeUrlOf(server.service);
     const { db } = server.database;
     const leads = await db.selectFrom('leads').select('id').orderBy('id').execute();
