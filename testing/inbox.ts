@@ -36,6 +36,14 @@ export type InboxBehaviour = {
 export const smtpError = (responseCode: number, words: string): Error =>
   Object.assign(new Error(words), { responseCode });
 
+/** Refuses addresses that begin with "refused", and puts off those that begin with "deferred". */
+export const refuseByName: InboxBehaviour = {
+  onRecipient: (address) => {
+    if (address.startsWith('refused')) return smtpError(550, `5.1.1 <${address}>: No such user here`);
+    return address.startsWith('deferred') ? smtpError(451, 'Come back later') : null;
+  },
+};
+
 type OpenConnection = { readonly session: { readonly id: string }; readonly _socket: Socket };
 
 const PATIENCE_MS = 10_000;

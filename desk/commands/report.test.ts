@@ -11,7 +11,7 @@ import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { deskClient } from '#testing/desk-handlers.ts';
-import { codeIn, type InboxBehaviour, smtpError } from '#testing/inbox.ts';
+import { codeIn, refuseByName } from '#testing/inbox.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
 import {
   createVisitor,
@@ -24,13 +24,6 @@ import { until } from '#testing/until.ts';
 
 const DAY_SECONDS = 86_400;
 const EVIL = '<script>alert("1")</script>';
-
-const inbox: InboxBehaviour = {
-  onRecipient: (address) => {
-    if (address.startsWith('refused')) return smtpError(550, 'No such user here');
-    return address.startsWith('deferred') ? smtpError(451, 'Come back later') : null;
-  },
-};
 
 let networks = 0;
 
@@ -142,9 +135,9 @@ it('a report is written to its file even if the reader of its text stops early',
     }),
   ));
 
-onEachEngine('reports', { inbox }, ({ test, both, engine }) => {
+onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
   it('a week of visits appears in the report and among the lost leads', (part) =>
-    withServer({ engine, inbox }, async (server) => {
+    withServer({ engine, inbox: refuseByName }, async (server) => {
       await walkFlows(server);
 
       await part.test(

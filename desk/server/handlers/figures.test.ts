@@ -10,19 +10,12 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { deskClient } from '#testing/desk-handlers.ts';
 import { withDnsServer } from '#testing/dns-server.ts';
-import { smtpError, type InboxBehaviour } from '#testing/inbox.ts';
+import { refuseByName as inbox } from '#testing/inbox.ts';
 import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { askFrom } from '#testing/lead-calls.ts';
 import { until } from '#testing/until.ts';
 import { becomeLead as becomeLeadOfWebhooks, withWebhook } from '#testing/webhook-leads.ts';
 import { refuse } from '#testing/webhook-receiver.ts';
-
-const inbox: InboxBehaviour = {
-  onRecipient: (address) => {
-    if (address.startsWith('refused')) return smtpError(550, `5.1.1 <${address}>: No such user here`);
-    return address.startsWith('deferred') ? smtpError(451, 'Come back later') : null;
-  },
-};
 
 const asks = (server: ServerUnderTest, email: string) => askFrom(server, '198.51.100.7', email);
 
