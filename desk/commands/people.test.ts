@@ -2,18 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
-import { sql } from 'kysely';
-
-import { acquireLocks } from '#server/db/engine/connect.ts';
 import type { TimelineEntry } from '#desk/endpoints/people.ts';
+import { inTurnBehindLock } from '#testing/address-lock.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
-import { askForCode, EMAIL, enterWrong } from '#testing/lead-calls.ts';
-import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { until } from '#testing/until.ts';
+import { ask, askForCode, EMAIL, enter, enterWrong, newestCode } from '#testing/lead-calls.ts';
+import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const NASTY = 'Ada <img src=x onerror=alert(1)>';
 
@@ -43,7 +40,7 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
     await refused(short, 'Name must be at least 2 characters', 2);
     const eve = () => desk(server.service, ['correct', 'eve@example.com', '--name', 'Eve Adams']);
     await refused(eve(), /^No data is stored about eve@example\.com\./);
-    await createVisitor(server).post('/api/leads', filledForm({ email: 'eve@example.com' }));
+    await ask(createVisitor(server), { email: 'eve@example.com' });
     await refused(eve(), /^eve@example\.com has not entered a code, so there is no lead to correct\./);
     await server.advance(60);
     await desk(server.service, ['export', '--since-last', 'crm']);
@@ -103,18 +100,16 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
   if (engine === 'postgres')
     both('a correction and a new form that arrive at the same time are both kept', async (server) => {
       await becomeLead(server, EMAIL);
+      await server.advance(61);
+      const visitor = createVisitor(server);
+      await ask(visitor, { name: 'Ada King' });
+      const code = await newestCode(server, 2);
+      const [entered, corrected] = await inTurnBehindLock(server.database, EMAIL, [
+        () => enter(visitor, code),
+        () => desk(server.service, ['correct', EMAIL, '--company', 'Engines & Co']),
+      ]);
+      assert.deepEqual([entered.statusCode, corrected.exitCode], [200, 0]);
       const { db } = server.database;
-      const correcting = await db.transaction().execute(async (tx) => {
-        await acquireLocks(tx, EMAIL);
-        await tx.updateTable('leads').set({ name: 'Ada King' }).execute();
-        const begun = desk(server.service, ['correct', EMAIL, '--company', 'Engines & Co']);
-        await until(async () => {
-          const { rows } = await sql`select 1 from pg_locks where not granted`.execute(db);
-          return rows.length > 0;
-        });
-        return { begun };
-      });
-      assert.equal((await correcting.begun).exitCode, 0);
       const lead = await db.selectFrom('leads').select(['name', 'company']).executeTakeFirstOrThrow();
       assert.deepEqual({ ...lead }, { name: 'Ada King', company: 'Engines & Co' });
     });
