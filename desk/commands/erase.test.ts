@@ -12,14 +12,14 @@ import { examineDisk } from '#desk/doctor/data-folder.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { sealConsents } from '#server/consent/sealer.ts';
 import { rewriteDatabase } from '#server/db/backup/compact.ts';
-import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { countInFiles } from '#testing/database-bytes.ts';
 import { createPostgresDatabase, ENGINES, type Engine } from '#testing/databases.ts';
 import { desk, deskIn, refused, succeeded } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { askAndReceive } from '#testing/lead-calls.ts';
+import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { fillDisk, whyNoDisk, withSmallDisk } from '#testing/small-disk.ts';
 
 const EMAIL = 'zacharias@quillfeather.example';
@@ -137,9 +137,7 @@ for (const engine of ENGINES) {
           [EMAIL, NAME],
           ['other@example.com', 'Other Person'],
         ] as const) {
-          const visitor = createVisitor(server, '198.51.100.7');
-          await visitor.post(API.leads, filledForm({ email, name, answers: { motto: MOTTO } }));
-          await server.inbox.waitForMail(email);
+          await askAndReceive(server, email, { name, answers: { motto: MOTTO } });
           await server.advance(0);
         }
         server.setClock(now);
