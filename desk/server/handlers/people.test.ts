@@ -17,11 +17,7 @@ const FORM = `fields:
 
 const WITH_FORM = { campaign: { 'form.yaml': FORM }, env: { FREE_MAIL: 'flag' } };
 
-const visit = (
-  server: ServerUnderTest,
-  { email, ...form }: { readonly email: string } & Readonly<Record<string, unknown>>,
-  from = '',
-) =>
+const visit = (server: ServerUnderTest, email: string, form = {}, from = '') =>
   becomeLead(server, email, 1, {
     form,
     headers: {
@@ -62,18 +58,20 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     const formula = '=HYPERLINK("http://evil.example")';
     await visit(
       server,
-      { email: 'ada@example.com', answers: { job_title: 'Countess "of" Lovelace', topics: ['Prompts'] } },
+      'ada@example.com',
+      { answers: { job_title: 'Countess "of" Lovelace', topics: ['Prompts'] } },
       CAMPAIGN_VISIT,
     );
     await server.advance(86_400);
-    await visit(server, { email: 'gus@gmail.com', name: formula, company: '<b>Bold</b> & Co' });
+    await visit(server, 'gus@gmail.com', { name: formula, company: '<b>Bold</b> & Co' });
     await visit(
       server,
-      { email: 'zoe@sub.example.com', name: 'Zoë', answers: { topics: ['Prompts', 'Personas', 'Résumés'] } },
+      'zoe@sub.example.com',
+      { name: 'Zoë', answers: { topics: ['Prompts', 'Personas', 'Résumés'] } },
       'gclid=abc',
     );
     await askAndReceive(server, 'asks@example.com', { company: 'Söhne' });
-    await visit(server, { email: 'gone@example.com' });
+    await visit(server, 'gone@example.com');
     await command(server.service, ['suppress', 'add', 'gone@example.com']);
     await importFile(server, 'email,name,job_title\nold@example.com,Old,Consul\n');
 
@@ -182,9 +180,9 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
   test('long sources and campaigns can be chosen, but none with an e-mail address', async (server) => {
     const { ask } = deskClient(server.service);
     const long = '2026-q4_de_linkedin_awareness_retargeting_carousel';
-    await visit(server, { email: 'ada@example.com' }, `utm_source=${long}&utm_campaign=${long}`);
+    await visit(server, 'ada@example.com', {}, `utm_source=${long}&utm_campaign=${long}`);
     const secret = `${'x'.repeat(50)}@example.com`;
-    await visit(server, { email: 'eve@example.com' }, `utm_source=${secret}&utm_campaign=${secret}`);
+    await visit(server, 'eve@example.com', {}, `utm_source=${secret}&utm_campaign=${secret}`);
     const { sources, campaigns } = (await ask('choices'))!;
     assert.deepEqual({ sources, campaigns }, { sources: [long], campaigns: [long] });
     for (const filter of [{ source: long }, { campaign: long }]) {
@@ -234,7 +232,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
   test('a timeline is found by the ID of lead, form or import until the person is erased', async (server) => {
     const asked = deskClient(server.service);
     const { db } = server.database;
-    await visit(server, { email: 'ada@example.com', name: '<i>Ada</i>' }, CAMPAIGN_VISIT);
+    await visit(server, 'ada@example.com', { name: '<i>Ada</i>' }, CAMPAIGN_VISIT);
     await askAndReceive(server, 'asks@example.com');
     const [ada] = (await asked.ask('people'))!.people;
     const [asks] = (await asked.ask('people', { state: 'unverified' }))!.people;
