@@ -141,7 +141,13 @@ const TAKEN: readonly (readonly [env: Env, config: Partial<Config>])[] = [
 ];
 
 const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] = [
+  [/^PORT must be a whole number from 0 to 65535\.$/, { PORT: '70000' }],
+  [/^LEADS_PER_IP_PER_HOUR must be a whole number from 0 /, { LEADS_PER_IP_PER_HOUR: '-1' }],
+  [/^CODE_TTL_SECONDS must be a whole number from 1 to 86400\.$/, { CODE_TTL_SECONDS: '10 minutes' }],
+  [/^LOG_LEVEL must be fatal, error/, { LOG_LEVEL: 'loud' }],
+  [/^APP_SECRET must have at least 32 random characters/, { APP_SECRET: 'hunter2' }],
   [/^METRICS_PORT must differ from PORT, because both would listen on 3000\.$/, SAME_PORT],
+  [/^PUBLIC_URL must be a URL such as https:/, { PUBLIC_URL: 'guide.example.com' }],
   [
     /^PUBLIC_URL must be only the URL of the page/,
     ...['//guide', '/guide?x', '/guide#x', '/a/../b', '/gu%69de', '/führer', '\\gu%69de'].map((end) => ({
@@ -222,12 +228,13 @@ const REFUSED: readonly (readonly [mistake: RegExp, ...envs: readonly Env[]])[] 
     /^DATABASE_URL must be a URL such as/,
     ...each('DATABASE_URL', 'file:', 'file://', 'file:./data/', 'file:..', 'file://data/leads.db'),
   ],
+  [/^DATABASE_URL must be a URL such as/, { DATABASE_URL: 'mysql://db/leads' }],
   [/^DATABASE_URL contains a "#" in the user or password\. Write %23/, postgres('//user:p@ss#word@host/x')],
   [/^DATABASE_URL contains a "\/" in the user or password\. Write %2F/, postgres('//user:12/34@host/x')],
   [/^SMTP_URL contains a "\?" in the user or password\. Write %3F/, { SMTP_URL: 'smtp://user:pa?ss@host' }],
   [/^SMTP_URL contains a "%".+%25/, { SMTP_URL: 'smtp://user:100%@host' }],
   [/^SMTP_URL must be a URL such as smtps:/, { SMTP_URL: 'smtp:user:pass@mail.example.com' }],
-  [/^SMTP_URL must be a URL such as smtps:/, { SMTP_URL: 'smtp://' }],
+  [/^SMTP_URL must be a URL such as smtps:/, ...each('SMTP_URL', 'smtp://', 'http://user:hunter2@mail')],
   [
     /^WEBHOOK_URLS must be URLs such as https:/,
     ...each('WEBHOOK_URLS', 'hooks.example.com/hunter2', 'ftp://hooks.example.com/hunter2', ','),
@@ -355,25 +362,6 @@ for (const [warning, ...envs] of WARNED_OF)
   for (const env of envs)
     it(`settings are accepted with a warning: ${written(env)}`, () =>
       assert.match(read(env).warnings.join('\n'), warning));
-
-it('all mistakes in settings are reported at once without values', () => {
-  const wrong = {
-    PORT: '70000',
-    PUBLIC_URL: 'guide.example.com',
-    DATABASE_URL: 'mysql://db/leads',
-    SMTP_URL: 'http://user:hunter2@mail',
-    MAIL_FROM: 'nobody',
-    APP_SECRET: 'hunter2',
-    LEADS_PER_IP_PER_HOUR: '-1',
-    CODE_TTL_SECONDS: '10 minutes',
-    LOG_LEVEL: 'loud',
-  };
-  const mistakes = mistakesOf({ ...wrong, DKIM_DOMAIN: 'example.com' });
-  const named = new Set(mistakes.map((mistake) => /^[A-Z_]+/.exec(mistake)?.[0] ?? ''));
-  assert.deepEqual(new Set([...Object.keys(wrong), 'DKIM_SELECTOR']).difference(named), new Set());
-  for (const mistake of mistakes) assert.match(mistake, /^[A-Z_]+ .+\.$/);
-  assert.doesNotMatch(mistakes.join(), /hunter2/);
-});
 
 it('file names in settings are relative to the instance folder', () => {
   const DKIM = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 's', DKIM_PRIVATE_KEY_FILE: 'dkim.pem' };
