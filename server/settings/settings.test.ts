@@ -301,10 +301,6 @@ const WARNED_OF: readonly (readonly [warning: RegExp, ...envs: readonly Env[]])[
     { SMTP_URL: 'smtps://user:pass@mail.example.com?tls.rejectUnauthorized=false' },
   ],
   [/^SMTP_URL contains an "@".+%40/, { SMTP_URL: 'smtps://me@example.com:pass@host' }],
-  [
-    /^DATABASE_URL has sslmode=disable, so all data is sent to PostgreSQL without encryption/,
-    postgres('//user:pass@db/leads?sslmode=disable'),
-  ],
 ];
 
 it('settings default to a local site with a file database and no mail account', () => {
