@@ -239,6 +239,9 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '    - icon: Mail Openned',
     '@: benefits.cards 1, icon: there is no icon Mail Openned. Did you mean mail-opened? All names: prompt, knowledge, drivers, deliverability, refinement, results, and the outline icons at tabler.io/icons.',
   ],
+  ...['rocket', 'mail-opened', '2fa'].map(
+    (icon) => ['landing.yaml', '    - icon: prompt', `    - icon: ${icon}`] as const,
+  ),
   [
     'landing.yaml',
     'testimonials:',
