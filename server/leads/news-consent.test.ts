@@ -10,14 +10,13 @@ import { API, CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts'
 import { exportProof, verifyReport, receiptsOf } from '#testing/consents.ts';
 import { desk, importFile } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { codeIn } from '#testing/inbox.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { adding } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { refusalOf } from '#testing/lead-calls.ts';
+import { EMAIL, enterNewest, refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
-const EMAIL = 'ada@example.com';
 const NEWS = 'Also send me news, as the policy (https://example.com/privacy) says.';
 const VERSION = consentVersion(NEWS);
 const TICKED = { newsConsentVersion: VERSION };
@@ -41,15 +40,11 @@ const ask = (server: ServerUnderTest, form: object, visitor = createVisitor(serv
 async function signUp(
   server: ServerUnderTest,
   mail: number,
-  form: object,
-  { email = EMAIL, isElsewhere = false } = {},
+  form: Record<string, unknown>,
+  email = EMAIL,
 ): Promise<void> {
-  const visitor = createVisitor(server);
-  assert.equal((await ask(server, { ...form, email }, visitor)).statusCode, 202);
-  const code = codeIn(await server.inbox.waitForMail(email, mail));
-  await server.advance(20);
-  const browser = isElsewhere ? createVisitor(server, '203.0.113.8') : visitor;
-  assert.equal((await browser.post(API.verify, { email, code })).statusCode, 200);
+  const headers = { [CONSENT_VERSION_HEADER]: server.campaign.consent.version };
+  await becomeLead(server, email, mail, { form, headers, beforeCode: () => server.advance(20) });
   await server.advance(600);
 }
 
@@ -80,7 +75,8 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, both, engine }) => {
     await signUp(server, 2, {});
     const consent = { given_at: GIVEN_AT, version: VERSION, text: NEWS };
     assert.deepEqual((await leadOf(server)).news_consent, consent, 'not withdrawn by a later form');
-    await signUp(server, 3, TICKED, { isElsewhere: true });
+    await ask(server, TICKED);
+    await enterNewest(server, createVisitor(server, '203.0.113.8'), 3);
     const rows = await receiptsOf(server);
     assert.deepEqual(
       rows.map((receipt) => `${receipt.purpose} ${receipt.same_browser}`),
@@ -93,9 +89,8 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, both, engine }) => {
   test('a code records the form that it was mailed for, even in a browser that had verified another', async (server) => {
     const [here, elsewhere] = [createVisitor(server), createVisitor(server, '203.0.113.8')];
     for (const [mail, form, visitor] of [[1, {}, here] as const, [2, TICKED, elsewhere] as const]) {
-      assert.equal((await ask(server, { ...form, email: EMAIL }, visitor)).statusCode, 202);
-      const code = codeIn(await server.inbox.waitForMail(EMAIL, mail));
-      assert.equal((await here.post(API.verify, { email: EMAIL, code })).statusCode, 200);
+      assert.equal((await ask(server, form, visitor)).statusCode, 202);
+      await enterNewest(server, here, mail);
       await server.advance(70);
     }
     assert.deepEqual(valuesOf(await receiptsOf(server), 'purpose'), ['guide', 'guide', 'news']);
@@ -120,8 +115,7 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, both, engine }) => {
     const { newsConsentVersion } = (await visitor.get(API.challenge)).json<OpenChallenge>();
     assert.equal(newsConsentVersion, EARLIER.version);
     await ask(server, { newsConsentVersion }, visitor);
-    const code = codeIn(await server.inbox.waitForMail(EMAIL, 2));
-    await visitor.post(API.verify, { email: EMAIL, code });
+    await enterNewest(server, visitor, 2);
     const [, news] = await receiptsOf(server);
     assert.deepEqual([news?.text, news?.given_at], [EARLIER.text, Date.parse(GIVEN_AT)]);
   });
@@ -163,7 +157,7 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, both, engine }) => {
 
   both('exports have columns for the consent to news, which an import ignores', async (server) => {
     await signUp(server, 1, TICKED);
-    await signUp(server, 1, {}, { email: 'eve@example.com' });
+    await signUp(server, 1, {}, 'eve@example.com');
     const exported = async (format: string, ...more: readonly string[]) =>
       (await desk(server.service, ['export', '--format', format, ...more])).out;
     const csv = await exported('csv');
