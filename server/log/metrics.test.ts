@@ -4,8 +4,9 @@ import path from 'node:path';
 import { it } from 'node:test';
 
 import { API } from '#shared/api.ts';
+import { becomeLead } from '#testing/become-lead.ts';
 import { smtpError } from '#testing/inbox.ts';
-import { ask, askForCode, EMAIL, enter, newestCode } from '#testing/lead-calls.ts';
+import { ask, askAndReceive, askForCode, EMAIL, enter } from '#testing/lead-calls.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
@@ -85,12 +86,8 @@ onEachEngine('metrics', ({ test }) => {
   );
 
   test('metrics report how many codes were entered and how many expired', async (server) => {
-    for (const email of ['one@example.com', 'two@example.com', 'three@example.com']) {
-      const visitor = createVisitor(server);
-      await ask(visitor, { email });
-      const code = await newestCode(server, 1, email);
-      if (email.startsWith('one')) await enter(visitor, code, email);
-    }
+    await becomeLead(server, 'one@example.com');
+    for (const name of ['two', 'three']) await askAndReceive(server, `${name}@example.com`);
     await server.advance(601);
     assert.equal(await server.metric('lead_page_codes_last_hour{outcome="entered"}'), 1);
     assert.equal(await server.metric('lead_page_codes_last_hour{outcome="expired"}'), 2);
