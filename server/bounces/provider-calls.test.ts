@@ -204,12 +204,8 @@ it("an Amazon SES subscription is confirmed only for our topic and at Amazon's o
       'nonsense',
     ])
       await expectRefusal(server, 'ses', ask({ SubscribeURL }), UNSIGNED);
-    await expectRefusal(
-      server,
-      'ses',
-      ask({ TopicArn: `${TOPIC}-2`, SubscribeURL: url(`${TOPIC}-2`) }),
-      UNSIGNED,
-    );
+    const another = { TopicArn: `${TOPIC}-2`, SubscribeURL: url(`${TOPIC}-2`) };
+    await expectRefusal(server, 'ses', ask(another), UNSIGNED);
     assert.deepEqual(requests, []);
     assert.equal((await post(server, 'ses', ask({}))).statusCode, 200);
     assert.deepEqual(requests, [url(TOPIC)]);

@@ -9,6 +9,7 @@ import { codeDigits, codeReference, findCode } from '#server/codes/digits.ts';
 import { deriveSecrets, makeSecretFile, readSecretFile, sign, unsign } from '#server/secrets/secrets.ts';
 import { inFolder } from '#testing/folder.ts';
 
+const execute = promisify(execFile);
 const OLD = 'old-secret-0123456789-0123456789-0123456789';
 const NEW = 'new-secret-0123456789-0123456789-0123456789';
 
@@ -50,14 +51,8 @@ it('processes that start for the first time together get the same secret', () =>
     `;
     const made = await Promise.all(
       Array.from({ length: 3 }, async () => {
-        const { stdout } = await promisify(execFile)(
-          process.execPath,
-          ['--input-type=module', '--eval', script],
-          {
-            cwd: import.meta.dirname,
-          },
-        );
-        return stdout;
+        const typed = ['--input-type=module', '--eval', script];
+        return (await execute(process.execPath, typed, { cwd: import.meta.dirname })).stdout;
       }),
     );
     assert.match(made[0] ?? '', /^[\w-]{43}$/);
