@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
-import { sql } from 'kysely';
-
 import type { Db } from '#server/db/engine/connect.ts';
 import { columnsOf, TABLE_NAMES } from '#server/db/all-tables.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
@@ -81,8 +79,6 @@ async function workAtTheDesk(server: ServerUnderTest): Promise<void> {
 onEachEngine('personal data', ({ both: test }) => {
   test('every table and column with personal data is classified', async ({ database: { db } }) => {
     assert.deepEqual(await columnsIn(db), knownColumns());
-    await sql`alter table leads add column telephone text`.execute(db);
-    assert.notDeepEqual(await columnsIn(db), knownColumns());
   });
 
   test('personal data is listed for exactly one e-mail address', async (server) => {
