@@ -214,7 +214,7 @@ if (variants && variant && location.hash !== '#guide') {
   // Hides the page (base.css) until the other variant replaces it.
   if (visit === 'leaving') root.dataset['restoring'] = '';
 }
-// The history state of a page that was not reloaded or reached with Back; the last one that applies wins:
+// The history state of a new page, neither reloaded nor reached with Back. The last one that applies wins:
 // - Arrived from another variant: the state there (resolveVariant).
 // - Otherwise: the landing page. A reload after an error page also looks like a new visit, so lostState restores it.
 // - The link in the guide mail: the article.
