@@ -51,8 +51,11 @@ const anyWords = textWithout(MARKUP, LINK);
 /** Accepts text with `{name}` placeholders. Unknown names are errors. */
 const wordsWith = (...names: readonly string[]) => withPlaceholders(anyWords, names);
 
-/** Words in braces, also those that a translator or an input method changed: {título}, ｛title｝. */
-const IN_BRACES = /[{｛]+[\s_-]*[\p{L}\p{N}][\p{L}\p{M}\p{N}\s_-]*[}｝]+/gu;
+/**
+ * A word in braces, also one that a translator or an input method changed: {título}, ｛title｝. Several words, such as {First Name},
+ * are text, because a guide about e-mails may quote them.
+ */
+const IN_BRACES = /[{｛]+\s*[\p{L}\p{N}_-][\p{L}\p{M}\p{N}_-]*\s*[}｝]+/gu;
 
 const withPlaceholders = (text: typeof anyWords, names: readonly string[]) =>
   text.check(

@@ -283,7 +283,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
     '@: subject: must contain {code}, so that the inbox shows the code.',
     '@: subject: there is no {cod}. Use one of {code}, {reference}, {lifetime}, {title}.',
   ],
-  ...['{título}', '{標題}', '{the title}', '｛title｝'].map(
+  ...['{título}', '{標題}', '｛title｝'].map(
     (wrong) =>
       [
         'emails/code.yaml',
@@ -301,7 +301,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
         `@: notYou: ${wrong} lacks a brace. Write {title}.`,
       ] as const,
   ),
-  ['emails/code.yaml', 'notYou:', "notYou: '{Hi|Hello}, this was {title}'"],
+  ['emails/code.yaml', 'notYou:', "notYou: '{Hi|Hello} {First Name}, this was {title}'"],
   [
     'emails/code.yaml',
     'preview:',
