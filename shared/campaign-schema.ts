@@ -64,7 +64,7 @@ const withPlaceholders = (text: typeof anyWords, names: readonly string[]) =>
       const known = valid.length === 0 ? 'This text has no placeholders' : `Use one of ${valid.join(', ')}`;
       for (const [about] of value.matchAll(IN_BRACES))
         if (!valid.includes(about)) yield { about, message: `there is no ${about}. ${known}` };
-      const rest = value.replaceAll(IN_BRACES, '');
+      const rest = value.replaceAll(/[{｛][^{}｛｝]*[}｝]/g, '');
       for (const name of names)
         for (const about of [`{${name}`, `${name}}`])
           if (rest.includes(about)) yield { about, message: `${about} lacks a brace. Write {${name}}` };

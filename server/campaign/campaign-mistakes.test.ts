@@ -301,7 +301,7 @@ const ELSEWHERE: readonly (readonly [file: string, at: string, ...Case])[] = [
         `@: notYou: ${wrong} lacks a brace. Write {title}.`,
       ] as const,
   ),
-  ['emails/code.yaml', 'notYou:', "notYou: '{Hi|Hello} {First Name}, this was {title}'"],
+  ['emails/code.yaml', 'notYou:', "notYou: '{Hi|Hello} {First Name}, {Job title}, this was {title}'"],
   [
     'emails/code.yaml',
     'preview:',
