@@ -80,6 +80,7 @@ test('a slow reload shows a sign that the page is loading', async ({ page, visit
   await Promise.all([page.waitForRequest('**/assets/second-*'), page.reload()]);
   await page.clock.fastForward(2_000);
   await expect(page.getByText('One moment')).toBeVisible();
+  await expect(page.getByRole('main')).toBeFocused();
   releaseSecond();
   await expect(page.getByText(visitor.email)).toBeVisible();
 
