@@ -10,7 +10,7 @@ import {
 } from '#server/db/queries/report-figures.ts';
 import { firstFunnelDay, funnelSums } from '#server/db/tables/counts.ts';
 import { DAY_MS, isoTime } from '#server/platform/time.ts';
-import { dayAsText, dayOf, readDay, startOfDay } from '#shared/days.ts';
+import { dayAsText, dayOf, startOfDay } from '#shared/days.ts';
 import {
   addAsked,
   addLeads,
@@ -134,7 +134,7 @@ export async function gatherFigures(
     codesFrom: since.codes > span.from ? isoTime(since.codes) : null,
     mailFrom: since.mail > Math.max(span.from, since.codes) ? isoTime(since.mail) : null,
     viewsFrom:
-      firstDayOfViews !== null && hasPeopleBefore(firstDayOfViews, byDay)
+      firstDayOfViews !== null && hasPeopleBefore(firstDayOfViews, count)
         ? isoTime(startOfDay(firstDayOfViews, timeZone))
         : null,
     leads: count.total.leads,
@@ -153,8 +153,8 @@ const codeSteps = ({ total, mailed }: PeopleCount): Step[] => [
   { step: 'entered', people: total.entered },
 ];
 
-const hasPeopleBefore = (firstDay: number, byDay: Figures['byDay']): boolean =>
-  byDay.some((row) => readDay(row.day)! + row.days <= firstDay && peopleIn(row) > 0);
+const hasPeopleBefore = (firstDay: number, { days }: PeopleCount): boolean =>
+  days.entries().some(([day, sums]) => day < firstDay && peopleIn(sums) > 0);
 
 const statusRows = (statuses: PeopleCount['statuses']): Figures['notEntered'] =>
   [...statuses]
