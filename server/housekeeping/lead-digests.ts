@@ -72,8 +72,15 @@ export function createDigestQueuer({
   };
 }
 
-const stepsAndSources = ({ funnel, bySource }: Figures): Pick<PeriodFigures, 'steps' | 'sources'> => ({
-  steps: (funnel ?? []).map((step) => ({ step: step.step, count: countOf(step) })),
+/** Leaves out views that are known for only a part of the period, because the mail has no note about it. */
+const stepsAndSources = ({
+  funnel,
+  viewsFrom,
+  bySource,
+}: Figures): Pick<PeriodFigures, 'steps' | 'sources'> => ({
+  steps: (funnel ?? [])
+    .filter((step) => viewsFrom === null || 'people' in step)
+    .map((step) => ({ step: step.step, count: countOf(step) })),
   sources: bySource
     .filter(({ leads }) => leads > 0)
     .map(({ name, leads }) => ({ source: name, leads }))
