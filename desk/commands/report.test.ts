@@ -422,6 +422,12 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
     assert.deepEqual(peopleOf(past.funnel), [12, 2, 1, 1, 1, 1]);
     const pastText = await textOf(server, '2026-11');
     assert.match(pastText, /^ {2}Page seen +12 +100% +–$/m);
+
+    // Nothing is counted any more, as after FUNNEL_COUNTING=off.
+    await ask(server, 'late@example.com', 'newsletter');
+    const uncounted = await textOf(server, 'today');
+    assert.match(uncounted, /^ {2}Asked for a code +1 +100% +–$/m);
+    assert.doesNotMatch(uncounted, /^ {2}Page seen|^ {2}Read /m);
   });
 
   both('the report can be limited to a known source or campaign', async (server) => {

@@ -13,7 +13,7 @@ export type SpanFigures = {
 /**
  * Page views, opened forms, requests for codes (once per browser and e-mail address), leads, reads of a quarter of the article.
  * Views, forms and reads are counted per day, so they are null for the previous span, which ends within a day. They are also null
- * for a span with leads from before the first view.
+ * for a span with leads from before the first view, or with leads but no views.
  */
 export type Steps = {
   readonly seen: number | null;

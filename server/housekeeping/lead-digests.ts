@@ -72,7 +72,7 @@ export function createDigestQueuer({
   };
 }
 
-/** Leaves out views that are known for only a part of the period, because the mail has no note about it. */
+/** Leaves out views if those of earlier days are unknown, because the mail has no note about it. */
 const stepsAndSources = ({
   funnel,
   viewsFrom,

@@ -116,11 +116,12 @@ export async function gatherFigures(
   /** Null if no view has been counted. */
   const firstDayOfViews = areViewsWanted ? await firstFunnelDay(db) : null;
   const viewSpan = { from: days.first, last: days.last, maxSources: SOURCES_COUNTED, source: only.source };
-  const areViewsKnown = firstDayOfViews !== null && firstDayOfViews <= days.last;
-  const views = areViewsKnown ? await funnelSums(db, viewSpan) : null;
+  const mayHaveViews = firstDayOfViews !== null && firstDayOfViews <= days.last;
+  const found = mayHaveViews ? await funnelSums(db, viewSpan) : null;
+  // People without a single view mean that views were not counted.
+  const views = found?.days.length === 0 && count.days.size > 0 ? null : found;
   if (views !== null) addViews(count, views);
 
-  const byDay = dayRows(count.days, days, firstDayOfViews);
   const timesOf = (step: FunnelStep) =>
     (views?.days ?? []).reduce((sum, row) => (row.step === step ? sum + row.count : sum), 0);
   const viewSteps = (...steps: readonly FunnelStep[]): Step[] =>
@@ -141,8 +142,8 @@ export async function gatherFigures(
     funnel: funnel.length === 0 ? null : funnel,
     timeToEnter: timeToEnter(count.secondsToEnter),
     notEntered: statusRows(count.statuses),
-    byDay,
-    bySource: sourceRows(count.sources).map((row) => (areViewsKnown ? row : { ...row, seen: null })),
+    byDay: dayRows(count.days, days, views === null ? null : firstDayOfViews),
+    bySource: sourceRows(count.sources).map((row) => (views === null ? { ...row, seen: null } : row)),
     byPlatform: platformsOf === null ? [] : await platformRows(count.domains, platformsOf),
   };
 }

@@ -92,7 +92,7 @@ export async function figuresOf(
 
 type Views = Readonly<Record<'seen' | 'opened' | 'quarter', number | null>>;
 
-/** Views are unknown for a span with leads from before the first view. */
+/** Views are unknown for a span with leads from before the first view, or with leads but no views. */
 async function viewCounter(
   db: Service['database']['db'],
   today: number,
@@ -102,8 +102,14 @@ async function viewCounter(
   const { days } = await funnelSums(db, { from: today - DAYS_SHOWN + 1, last: today, maxSources: 0 });
   const sumOf = (step: FunnelStep, from: number) =>
     days.reduce((sum, row) => sum + (row.step === step && row.day >= from ? row.count : 0), 0);
-  return (from) =>
-    firstDay === null || firstDay > today || daysWithLeads.some((day) => day >= from && day < firstDay)
-      ? { seen: null, opened: null, quarter: null }
-      : { seen: sumOf('seen', from), opened: sumOf('opened', from), quarter: sumOf('quarter', from) };
+  return (from) => {
+    const firstLead = daysWithLeads.find((day) => day >= from);
+    const isKnown =
+      firstDay !== null &&
+      firstDay <= today &&
+      (firstLead === undefined || (firstLead >= firstDay && days.some(({ day }) => day >= from)));
+    return isKnown
+      ? { seen: sumOf('seen', from), opened: sumOf('opened', from), quarter: sumOf('quarter', from) }
+      : { seen: null, opened: null, quarter: null };
+  };
 }
