@@ -364,6 +364,16 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
     },
   );
 
+  test(
+    'the report compares the first hour of a day with the day before, which lacks this hour',
+    { env: { TIME_ZONE: 'America/Santiago' } },
+    async (server) => {
+      // At 00:30. On 5 September, the clocks went from 00:00 to 01:00.
+      await server.advance((Date.UTC(2027, 8, 6, 3, 30) - server.now()) / 1000);
+      assert.match(await textOf(server, 'today'), /^ {2}Asked for a code +0 +0 in the same part of the day/m);
+    },
+  );
+
   both("the report's funnel runs from page view to article once these steps are counted", async (server) => {
     await ask(server, 'early@example.com', 'newsletter');
     await server.advance(3 * DAY_SECONDS);

@@ -104,7 +104,8 @@ export async function gatherFigures(
   const since = knownSince(retention, now, timeZone);
   const days = { first: dayOf(span.from, timeZone), last: dayOf(span.to - 1, timeZone) };
   const codesSpan = { from: Math.max(span.from, since.codes), to: span.to };
-  const areCodesKept = codesSpan.from < codesSpan.to;
+  // The same part of the day before is empty if the clocks skipped it.
+  const areCodesKept = codesSpan.from === span.from || codesSpan.from < span.to;
   const count = emptyCount();
   const isWanted = ({ attribution }: Group) => isFrom(attribution, only);
   if (areCodesKept)
