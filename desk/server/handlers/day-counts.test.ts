@@ -36,3 +36,16 @@ it('a past day is counted again after an erasure', () =>
     await deskClient(server.service).ask('erase', { id: leadId, email: 'ada@example.com' });
     assert.deepEqual(await countEach('leads', yesterday), [1]);
   }));
+
+it('a day counted while the clock was ahead is counted again once it has passed', () =>
+  withServer({ engine: 'sqlite' }, async (server) => {
+    const from = Math.floor(server.now() / DAY_MS) * DAY_MS;
+    const day = [{ from, to: from + DAY_MS }];
+    const { database, config } = server.service;
+    let now = from + 9 * DAY_MS;
+    const countEach = createDayCounts({ database, config, clock: () => now });
+    assert.deepEqual(await countEach('leads', day), [0]);
+    await becomeLead(server, 'ada@example.com');
+    now = from + 2 * DAY_MS;
+    assert.deepEqual(await countEach('leads', day), [1]);
+  }));

@@ -27,7 +27,8 @@ export function createDayCounts({
     const wasErased = () => wasAnyoneErasedSince(database.db, checkedAt - SETTLED_MS).catch(() => true);
     if (known.size > 0 && (await wasErased())) known.clear();
     checkedAt = now;
-    for (const [key, { until }] of known) if (until <= now) known.delete(key);
+    // A clock that was ahead counted days that were not over.
+    for (const [key, { until }] of known) if (until <= now || until > now + 2 * HOUR_MS) known.delete(key);
     const keyOf = ({ from, to }: Between) => `${table} ${from} ${to}`;
     const pieces = new Map(
       spans.flatMap((span) => piecesOf(span, timeZone)).map((piece) => [keyOf(piece), piece]),
