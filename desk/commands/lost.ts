@@ -7,7 +7,7 @@ import { formatMinute } from '#desk/shown-time.ts';
 import { checkOrder, whenOption } from '#desk/commands/lead-selection.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { createPlatformLookup } from '#server/stats/mail-platforms.ts';
-import { selectLost, type LostLeadRow } from '#desk/report/lost-leads.ts';
+import { deletedNote, selectLost, type LostLeadRow } from '#desk/report/lost-leads.ts';
 import { counted } from '#desk/printable.ts';
 
 export function addLost(program: Command, desk: Desk): void {
@@ -56,8 +56,8 @@ ${examples(`lost --since 2026-11-01 --json | jq 'map(select(.reason == "refused"
       desk.note(`${counted(count, 'lost lead')}.`);
       for (const [why, people] of [...reasons].toSorted(([, a], [, b]) => b - a))
         desk.note(`  ${String(people).padStart(String(count).length)}  ${why}`);
-      const note = lookup.skippedNote();
-      if (note !== null) desk.note(note);
+      for (const note of [lookup.skippedNote(), deletedNote(span, config, now)])
+        if (note !== null) desk.note(note);
       if (stillOpen > 0)
         desk.note(`Not included: ${counted(stillOpen, 'person', 'people')} who can still enter a code.`);
     });

@@ -485,7 +485,7 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
   });
 
   test(
-    'the report says which data was deleted instead of comparing it',
+    'the report and the lost leads say which data was deleted',
     { env: { RETENTION_DAYS: '9' } },
     async (server) => {
       await walkFlows(server);
@@ -496,6 +496,12 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
       assert.equal(report.before.funnel, null);
       const text = await textOf(server, '2026-11');
       assert.match(text, /known from 21 November 2026 on, because earlier requests are no longer stored/);
+      const deleted = /^Requests from before 2026-11-20 13:01 are no longer stored \(RETENTION_DAYS\)\.$/m;
+      assert.match((await lostOf(server, '--since', '2026-11-01')).notes, deleted);
+      assert.doesNotMatch((await lostOf(server, '--since', '9d')).notes, deleted);
+      const { ask: askDesk } = deskClient(server.service);
+      const { note } = (await askDesk('lost', { from: '2026-11-01', to: '2026-11-29' }))!;
+      assert.match(note ?? '', deleted);
       await server.advance(60 * DAY_SECONDS);
       const past = await reportOf(server, '--period', '2026-11');
       assert.deepEqual([past.leads, past.funnel], [3, null]);

@@ -200,6 +200,8 @@ export const lost = get<{
   readonly lost: readonly Lost[];
   readonly open: number;
   readonly next: string | null;
+  /** Says which requests of the period were deleted. */
+  readonly note: string | null;
 }>()(
   '/api/lost',
   'read',

@@ -5,12 +5,26 @@ import type { Span } from '#server/db/queries/report-figures.ts';
 import { readAttribution, sourceOf } from '#server/attribution/attribution.ts';
 import type { PlatformLookup } from '#server/stats/mail-platforms.ts';
 import { STATUS_LABELS } from '#desk/report/sentences.ts';
+import { formatMinute } from '#desk/shown-time.ts';
 import { domainOf } from '#server/platform/text.ts';
-import { isoTime } from '#server/platform/time.ts';
+import { DAY_MS, isoTime } from '#server/platform/time.ts';
+import type { Config } from '#server/settings/settings.ts';
 import { readAnswers } from '#shared/own-fields.ts';
 
 /** As JSON of the command, which has no use for the form's ID. */
 export type LostLeadRow = Omit<Lost, 'id'>;
+
+/** @returns a sentence if the span begins before the oldest requests that are kept */
+export function deletedNote(
+  { from }: Span,
+  { retention: { unverifiedDays }, timeZone }: Pick<Config, 'retention' | 'timeZone'>,
+  now: number,
+): string | null {
+  const keptFrom = now - unverifiedDays * DAY_MS;
+  return unverifiedDays === 0 || from >= keptFrom
+    ? null
+    : `Requests from before ${formatMinute(isoTime(keptFrom), timeZone)} are no longer stored (RETENTION_DAYS).`;
+}
 
 /** @returns pages, possibly empty, each with the number of people whose code is still valid */
 export async function* selectLost(

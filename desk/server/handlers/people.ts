@@ -11,7 +11,7 @@ import {
 } from '#desk/people/selection.ts';
 import { suppressionsFor, isRemovable } from '#desk/people/suppress.ts';
 import { timelineOf } from '#desk/people/timeline.ts';
-import { findLostLeads } from '#desk/report/lost-leads.ts';
+import { deletedNote, findLostLeads } from '#desk/report/lost-leads.ts';
 import type { Handler } from '#desk/server/handler.ts';
 import { createCache } from '#desk/server/handlers/cache.ts';
 import { campaignOf, mayBeShown, readAttribution, sourceOf } from '#server/attribution/attribution.ts';
@@ -182,5 +182,5 @@ export const lost: Handler<typeof endpoints.lost> = async (
     platformsOf: lookup.platformsOf,
   });
   await log('viewed', null, `list: lost leads, from ${from}, to ${to}`);
-  return found;
+  return { ...found, note: deletedNote(span, config, now) };
 };

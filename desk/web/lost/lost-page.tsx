@@ -59,6 +59,7 @@ function LostList({ days, choice, onChoose }: LostListProps) {
   const { data: pages = [], error, hasNextPage, isFetchingNextPage, fetchNextPage } = result;
   const people = pages.flatMap((page) => page.lost);
   const open = pages.reduce((sum, page) => sum + page.open, 0);
+  const note = pages[0]?.note ?? null;
   const isPaused = hasNextPage && people.length >= AUTO_LOAD_LIMIT;
   const isLoading = hasNextPage && !isPaused && error === null;
   useFetchNextPages(result, isLoading);
@@ -75,12 +76,13 @@ function LostList({ days, choice, onChoose }: LostListProps) {
               ...(isEmpty ? [] : [describeCount(chosen.length, people.length, !hasNextPage)]),
               ...(isLoading ? ['Still reading …'] : []),
               ...(open > 0 ? [`${counted(open, 'more person', 'more people')} can still enter a code.`] : []),
+              ...(note === null || isEmpty ? [] : [note]),
             ].join(' ')}
           </p>
           {isEmpty ? (
             <EmptyState
               title="Nobody was lost"
-              text="Everyone who asked for a code in this period has entered it or still can."
+              text={note ?? 'Everyone who asked for a code in this period has entered it or still can.'}
             />
           ) : chosen.length === 0 && !hasNextPage ? (
             <EmptyState title="Nobody matches these filters" text="Remove a filter.">
