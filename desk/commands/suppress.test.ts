@@ -176,6 +176,7 @@ onEachEngine('suppression list', ({ test, both, engine }) => {
           'Email,Unsubscribed from all email/a,WAHR,/b,FALSCH/c,FAUX/d,FALSO/e,ONWAAR/f,FAŁSZ',
           'a-',
         ],
+        ['klaviyo.csv', 'Email,Email Suppressions/a,HARD_BOUNCE/b,SPAM_COMPLAINT/c,UNSUBSCRIBE', 'a! b? c-'],
         ['brevo.csv', 'EMAIL,EMAIL_BLOCKLISTED,DOUBLE_OPT-IN/a,true,Yes/b,false,Yes/c,false,No', 'a-'],
         ['listmonk.csv', 'email,status/a,enabled/b,blocklisted/c,disabled', 'b- c-'],
         ['status.csv', 'email,status/a,unsubscribed/b,Subscribed/c,Unconfirmed/d,Never subscribed', 'a-'],

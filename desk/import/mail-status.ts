@@ -142,8 +142,12 @@ function allowsMail(kind: Kind, text: string): boolean {
 const NOT_YET = /^un(?:confirmed|activated|verified)\b|(?:non|not|never) ?subscri/;
 
 function findRefusal(kind: Kind, heading: string, text: string): Refusal | null {
-  if (kind === 'optedOut') return classifyRefusal(plainHeading(heading));
   const plain = plainHeading(text);
+  if (kind === 'optedOut') {
+    const subject = plainHeading(heading);
+    // Klaviyo and Postmark name the reason in the cell. A person who unsubscribed may also give spam as the reason.
+    return classifyRefusal(subject.includes('suppress') ? `${subject} ${plain}` : subject);
+  }
   if (kind === 'consent' && NO.has(headingKey(text)))
     // "No" in a column such as "double opt in" may mean that a confirmation is still missing.
     return /opt in|confirmed/.test(plainHeading(heading)) ? null : 'unsubscribed';
