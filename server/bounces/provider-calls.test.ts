@@ -228,6 +228,7 @@ it('an Amazon SES bounce is ignored if it is temporary or about the message', ()
       bounce.replaceAll('5.1.1', '5.7.1'),
       bounce.replaceAll('5.1.1', '5.3.4'),
       complaint.replace('"abuse"', '"not-spam"'),
+      complaint.replace('"complaintFeedbackType":"abuse"', '"complaintSubType":"OnAccountSuppressionList"'),
       'Successfully validated SNS topic for Amazon SES event publishing.',
       '{"notificationType":"Delivery"}',
     ])

@@ -110,6 +110,8 @@ const SesNotification = z.object({
     z.object({
       complainedRecipients: z.array(z.object({ emailAddress: z.string() })),
       complaintFeedbackType: z.optional(z.nullable(z.string())),
+      /** `OnAccountSuppressionList`: SES sent nothing, because of an earlier complaint, perhaps about another sender. */
+      complaintSubType: z.optional(z.nullable(z.string())),
       timestamp: IsoTime,
     }),
   ),
@@ -155,7 +157,8 @@ function sesReports(notification: z.infer<typeof SesNotification>): MailReport[]
       }),
     );
   }
-  if (type === 'Complaint' && complaint && (complaint.complaintFeedbackType ?? 'abuse') === 'abuse')
+  const feedback = complaint?.complaintSubType ?? complaint?.complaintFeedbackType ?? 'abuse';
+  if (type === 'Complaint' && complaint && feedback === 'abuse')
     return complaint.complainedRecipients.flatMap(({ emailAddress }) =>
       complained(emailAddress, complaint.timestamp),
     );
