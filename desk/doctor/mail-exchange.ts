@@ -29,7 +29,7 @@ export async function examineMailExchange(
     return problem(
       reply.isKnownName
         ? `${domain} has no MX record, so replies and bounces cannot arrive, and many mail servers refuse such senders. Name your mail server in an MX record.`
-        : `${domain} does not exist in DNS, so mail servers will not accept mail from it. Correct MAIL_FROM, or register the domain and name its mail server in an MX record.`,
+        : `${domain} does not exist in DNS, so mail servers will not accept mail from it. Correct it in MAIL_FROM or BOUNCE_DOMAIN, or register it and name its mail server in an MX record.`,
       publish,
     );
   }

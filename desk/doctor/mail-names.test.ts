@@ -49,7 +49,7 @@ describe('MX checks', () => {
       /^Mail to example\.com goes to one\.example\.com, two\.example\.com\.$/,
     ],
     [{ 'example.com': {} }, 'problem', /\S/, ours],
-    [{}, 'problem', /^example\.com does not exist in DNS/, ours],
+    [{}, 'problem', /^example\.com does not exist in DNS.* in MAIL_FROM or BOUNCE_DOMAIN,/, ours],
     [{ 'example.com': served('0 .') }, 'problem', /\S/, ours],
     [
       { 'example.com': served('10 gone.example.com') },
