@@ -54,10 +54,12 @@ export const exportFile: FileEndpoint = {
     const isJson = FORMATS[format].kind === 'jsonl';
     const day = dayAsText(dayOf(service.clock(), service.config.timeZone));
     const name = `${selection.state === 'verified' ? 'leads' : selection.state}-${format}-${day}`;
+    // Excel, which opens the download, shows é as Ã© without a byte order mark.
+    const options = { format, conversionName: conversion, byteOrderMark: format === 'csv' };
     return {
       type: isJson ? 'application/x-ndjson; charset=utf-8' : 'text/csv; charset=utf-8',
       fileName: `${name}.${isJson ? 'jsonl' : 'csv'}`,
-      body: withPauses(writeLeads(service, selection, { format, conversionName: conversion }), signal),
+      body: withPauses(writeLeads(service, selection, options), signal),
     };
   },
 };

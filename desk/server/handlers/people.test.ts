@@ -138,7 +138,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     const lines = (await asked.file(EXPORT_PATH, { state: 'unverified', format: 'jsonl' }))!;
     assert.equal((JSON.parse(lines.text) as Person).email, 'asks@example.com');
     const spring = (await asked.file(EXPORT_PATH, { campaign: 'spring' }))!;
-    assert.match(spring.text, /^email.*\r\nada@example\.com,[^\r]*\r\n$/);
+    assert.match(spring.text, /^\uFEFFemail.*\r\nada@example\.com,[^\r]*\r\n$/);
     await asked.file(EXPORT_PATH, { search: 'ada@example.com', field: 'topics', answer: 'Prompts' });
     assert.deepEqual(
       (await asked.noted())
