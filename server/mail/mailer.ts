@@ -285,7 +285,7 @@ export function explainAccount(error: unknown, url: string): string {
   if (status > 0 && /^(?:EHLO|HELO|CONN)$/.test(command))
     return `The mail server ${hostname} refused our greeting (${status}). The server may expect a name other than the host of PUBLIC_URL (add ?name=mail.example.com to SMTP_URL), or may not accept mail from this machine. ${later}`;
   if (code === 'ETLS' || code.startsWith('ERR_TLS') || /CERT|SELF_SIGNED|LEAF_SIGNATURE/.test(code)) {
-    return `The mail server ${hostname} offers no trusted TLS connection (${code}), which the login requires. Check host and port in SMTP_URL. ${later}`;
+    return `The mail server ${hostname} offers no trusted TLS connection (${code}). Check host and port in SMTP_URL. Only for your own relay, add ?tls.rejectUnauthorized=false if its certificate is self-signed, or ?requireTLS=false if it has no TLS. ${later}`;
   }
   // OpenSSL's name for a reply without TLS.
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER')
