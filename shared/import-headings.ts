@@ -13,7 +13,7 @@ export const IMPORT_HEADINGS = {
   lastName: headings('last name, lname, surname, family name, nachname'),
   company: headings(`
     company, company name, organization, organisation, organization name, organisation name,
-    account name, firma, unternehmen
+    account name, company account, firma, unternehmen
   `),
   // "created at" is missing, because being listed in a tool is not consent.
   consentGivenAt: headings(`

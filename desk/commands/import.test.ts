@@ -467,6 +467,7 @@ onEachEngine('import files', ({ test }) => {
         '" Engines "," 2024-03-04 "',
         { company: 'Engines', ...given(Date.UTC(2024, 2, 4)) },
       ],
+      ['Company / Account', 'Engines', { company: 'Engines' }],
       ['name,first name,last name', '" ","Ada ","Lovelace"', named('Ada Lovelace')],
       ['Name,Last name', 'Ada,Lovelace', named('Ada Lovelace')],
       ['Name,Vorname', 'Lovelace,Ada', named('Ada Lovelace')],
