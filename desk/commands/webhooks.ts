@@ -8,7 +8,7 @@ import { changeAndLog, cliActor } from '#desk/audit-log/audit-log.ts';
 import { formatMinute } from '#desk/shown-time.ts';
 import { shownEvents } from '#desk/webhooks/events.ts';
 import { counted } from '#desk/printable.ts';
-import { reviveEvents } from '#server/db/tables/webhook-events.ts';
+import { countEvents, reviveEvents } from '#server/db/tables/webhook-events.ts';
 
 export function addWebhooks(program: Command, desk: Desk): void {
   const webhooks = program
@@ -61,16 +61,22 @@ function addRetry(webhooks: Command, desk: Desk): void {
         throw new CommandFailure('Name IDs from "webhooks list", or use --all.', 2);
       const service = await desk.service();
       const revived = await changeAndLog(service, cliActor(), async (tx, log) => {
-        const count = await reviveEvents(tx, { ids: all ? null : ids, now: service.clock() });
+        const { endpoints } = service.webhooks;
+        const count = await reviveEvents(tx, { ids: all ? null : ids, endpoints, now: service.clock() });
         if (count > 0) await log('retried-webhooks', null, 'webhooks retry');
         return count;
       });
       const unknown = ids.length - revived;
       if (unknown > 0)
         desk.note(
-          `${unknown} of these IDs ${unknown === 1 ? 'is not of a dead event or does' : 'are not of dead events or do'} not exist.`,
+          `${unknown} of these IDs ${unknown === 1 ? 'is not of a dead event' : 'are not of dead events'} to a URL in WEBHOOK_URLS.`,
         );
       desk.note(`${counted(revived, 'event')} will be retried.`);
+      const { dead } = await countEvents(service.database.db);
+      if (all && dead > 0)
+        desk.note(
+          `${counted(dead, 'dead event is to a URL', 'dead events are to URLs')} that WEBHOOK_URLS no longer contains. To pass on these leads, use export --since.`,
+        );
       if (revived === 0 && !all) throw new CommandFailure('Nothing will be retried.');
     });
 }

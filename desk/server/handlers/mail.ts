@@ -98,7 +98,8 @@ export const webhooks: Handler<typeof endpoints.webhooks> = ({ service }) => sho
 
 export const retryWebhooks: Handler<typeof endpoints.retryWebhooks> = ({ service, actor }, { ids }) =>
   changeAndLog(service, actor, async (tx, log) => {
-    const revived = ids?.length === 0 ? 0 : await reviveEvents(tx, { ids, now: service.clock() });
+    const { endpoints } = service.webhooks;
+    const revived = ids?.length === 0 ? 0 : await reviveEvents(tx, { ids, endpoints, now: service.clock() });
     if (revived > 0) await log('retried-webhooks', null, counted(revived, 'event'));
     return { revived };
   });

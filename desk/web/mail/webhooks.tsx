@@ -39,7 +39,7 @@ function Events() {
         onSuccess: ({ revived }) =>
           showNotice(
             revived === 0
-              ? 'Nothing was sent again, because none of these events is given up any longer.'
+              ? 'Nothing was sent again: these events are no longer given up, or their URLs are no longer in WEBHOOK_URLS.'
               : `${counted(revived, 'event is', 'events are')} being sent again.`,
           ),
         onError: ({ message }) => showNotice(message, 'problem'),

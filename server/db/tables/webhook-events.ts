@@ -37,16 +37,23 @@ export async function listEvents(db: Db, limit: number) {
   return [...dead, ...(await select(isQueued, limit - dead.length))];
 }
 
-/** @param ids null for all */
+/** @param options ids: null for all; endpoints: those in use, because the events of others would wait forever */
 export async function reviveEvents(
   db: Db,
-  { ids, now }: { ids: readonly string[] | null; now: number },
+  options: { ids: readonly string[] | null; endpoints: readonly { readonly id: string }[]; now: number },
 ): Promise<number> {
+  const { ids, endpoints, now } = options;
+  if (endpoints.length === 0) return 0;
   return changedRows(
     db
       .updateTable('webhook_events')
       .set({ state: 'queued', attempts: 0, due_at: now, queued_at: now, finished_at: null })
       .where(isDead)
+      .where(
+        'endpoint',
+        'in',
+        endpoints.map(({ id }) => id),
+      )
       .$if(ids !== null, (query) => query.where('id', 'in', ids!)),
   );
 }
