@@ -173,7 +173,7 @@ onEachEngine('suppression list', ({ test, both, engine }) => {
         ['hubspot.csv', 'Email,hs_email_optout,Email hard bounce reason/a,true,/b,false,/c,,OTHER', 'a- c!'],
         [
           'excel.csv',
-          'Email,Unsubscribed from all email/a,WAHR,/b,FALSCH/c,FAUX/d,FALSO/e,ONWAAR/f,FAŁSZ',
+          'Email,Unsubscribed from all email/a,WAHR,/b,FALSCH/c,FAUX/d,FALSO/e,ONWAAR/f,FAŁSZ/g,Nee/h,Nej/i,Nie',
           'a-',
         ],
         ['klaviyo.csv', 'Email,Email Suppressions/a,HARD_BOUNCE/b,SPAM_COMPLAINT/c,UNSUBSCRIBE', 'a! b? c-'],

@@ -83,8 +83,10 @@ const keys = (text: string): ReadonlySet<string> => keysOf(text.split(' '));
 const TRUE =
   'TRUE WAHR VRAI VERDADERO VERO VERDADEIRO WAAR PRAWDA PRAVDA SANT SAND SANN TOSI IGAZ DOĞRU ИСТИНА';
 const FALSE = 'FALSE FALSCH FAUX FALSO ONWAAR FAŁSZ NEPRAVDA FALSKT FALSK USANN EPÄTOSI HAMIS YANLIŞ ЛОЖЬ';
-const YES = keys(`${TRUE} yes y t 1 on x ja oui sí checked given granted agreed accepted allow allowed ✓ ✔`);
-const NO = keys(`${FALSE} no n f 0 off nein non never unchecked`);
+const YES = keys(
+  `${TRUE} yes y t 1 on x ja oui sí sim tak ano да evet checked given granted agreed accepted allow allowed ✓ ✔`,
+);
+const NO = keys(`${FALSE} no n f 0 off nein non nee nej nei não nie ne ei нет hayır never unchecked`);
 const NOTHING = keys('none null nil na - [] {}');
 /** In a column of opt-outs, these mean that the person did not opt out. */
 const STAYED = keys('allow allowed subscribed');
