@@ -73,6 +73,20 @@ test('Forward returns to a code screen unless its code is gone', async ({ page, 
   }
 });
 
+test('a reload after Back keeps the corrected address', async ({ page, visitor }) => {
+  await visitor.startAtCode();
+  await page.getByRole('button', { name: 'Wrong address?' }).click();
+  const email = `corrected-${visitor.email}`;
+  await visitor.fillForm({ email });
+  await visitor.sendFilledForm();
+  for (const stage of [visitor.form, visitor.codeScreen]) {
+    await page.goBack();
+    await expect(stage).toBeVisible();
+  }
+  await page.reload();
+  await expect(page.getByText(email)).toBeVisible();
+});
+
 test('a slow reload shows a sign that the page is loading', async ({ page, visitor }) => {
   await page.clock.install();
   await visitor.startAtCode();

@@ -71,7 +71,10 @@ export function useStage(initial: StageState) {
       return;
     }
     moved.current = true;
-    dispatch({ type: 'history moved', ...readEntry(event.state) });
+    const move = { type: 'history moved', ...readEntry(event.state) } as const;
+    // The code screen of an earlier address shows the corrected one, and a reload must show it again.
+    history.replaceState({ ...(event.state as object), ...entryOf(stageReducer(latest.current, move)) }, '');
+    dispatch(move);
   });
   useEffect(() => {
     window.addEventListener('popstate', onPopState);
