@@ -214,6 +214,13 @@ test('a request without a response ends with a message after half a minute', asy
   expect(await visitor.boxValues()).toBe(code);
   await tryAgain(page).click();
   await expect(visitor.article).toBeVisible();
+
+  await neverAnswerFirst(page, '**/assets/second-*');
+  await page.reload();
+  await expect(page.getByText('One moment')).toBeVisible();
+  await page.clock.runFor(30_000);
+  await tryAgain(page).click();
+  await expect(visitor.article).toBeVisible();
 });
 
 test('unreadable responses to the form and the code lead to the next stage', async ({ page, visitor }) => {

@@ -29,10 +29,10 @@ export function LaterStage({ onHome, children }: LaterStageProps) {
 
 /** If the server no longer has the file, it runs a newer release; reloading the page restores this stage. */
 async function tryAgain(): Promise<void> {
+  void loadLaterStages();
   const { later = '' } = document.querySelector<HTMLElement>('script[data-later]')?.dataset ?? {};
   const response = await fetch(later, { method: 'HEAD' }).catch(() => null);
   if (response?.status === 404) location.reload();
-  else await loadLaterStages();
 }
 
 function LoadNotice({ failed }: { readonly failed: boolean }) {

@@ -15,31 +15,41 @@ declare global {
 }
 
 const LOADING: LaterStages = { type: 'loading' };
+const FAILED: LaterStages = { type: 'failed' };
 const PAUSES_MS = [500, 2000];
+/** As for calls (api-client.ts). A file that arrives later is still used. */
+const PATIENCE_MS = 30_000;
 
 const stages = createStore<LaterStages>(LOADING);
 let loading: Promise<void> | null = null;
-let failures = 0;
+let attempts = 0;
 
 export function loadLaterStages(withinMs?: number): Promise<void> {
-  if (stages.get().type === 'failed') stages.set(LOADING);
-  loading ??= loadWithRetries().finally(() => {
-    if (stages.get().type === 'failed') loading = null;
-  });
+  if (stages.get().type === 'failed') {
+    stages.set(LOADING);
+    loading = null;
+  }
+  loading ??= loadWithRetries();
   return withinMs === undefined ? loading : Promise.race([loading, wait(withinMs)]);
 }
 
 async function loadWithRetries(): Promise<void> {
+  const patience = setTimeout(settle, PATIENCE_MS, FAILED);
   for (const pause of [...PAUSES_MS, null]) {
     try {
-      stages.set({ type: 'loaded', module: await load(failures === 0 ? '' : `?${failures}`) });
-      return;
+      attempts += 1;
+      settle({ type: 'loaded', module: await load(attempts === 1 ? '' : `?${attempts}`) });
+      break;
     } catch {
-      failures += 1;
-      if (pause !== null) await wait(pause);
+      if (pause === null) settle(FAILED);
+      else await wait(pause);
     }
   }
-  stages.set({ type: 'failed' });
+  clearTimeout(patience);
+}
+
+function settle(result: LaterStages): void {
+  if (stages.get().type !== 'loaded') stages.set(result);
 }
 
 /** @param _query becomes part of the URL (build/vite-bundles.ts), because browsers remember failed modules */
