@@ -277,6 +277,12 @@ async function moveBetweenBoxes(page: EnginePage): Promise<void> {
     await page.type('9');
     await boxesAre(page, '92____', 2);
   }
+  await page.resize(WIDE[0], 300);
+  await page.evaluate(() => document.querySelector<HTMLElement>('footer a')?.focus());
+  await waitFor(page, 'the footer is on the screen', () => scrollY > innerHeight);
+  await page.evaluate(() => document.querySelector<HTMLElement>('[role=group] input')?.focus());
+  await waitFor(page, 'the focused box is on the screen', () => scrollY < innerHeight);
+  await page.resize(...WIDE);
 }
 
 const noToast = () => document.querySelector('[role=region] li') === null;

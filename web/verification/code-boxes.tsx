@@ -83,10 +83,8 @@ export function CodeBoxes({ ref, headingId, introId, failure, ...props }: CodeBo
               event.preventDefault();
               apply({ type: 'paste', box, text: event.clipboardData.getData('text') });
             }}
-            onFocus={(event) => {
-              event.currentTarget.select();
-              noteFocus(box);
-            }}
+            // Without select(), which would keep WebKit from scrolling to the box.
+            onFocus={() => noteFocus(box)}
           />
         ))}
       </div>
