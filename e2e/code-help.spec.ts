@@ -4,6 +4,9 @@ test('the code boxes and a link to the mailbox fit above a phone keyboard', asyn
   await resize(page, { width: 375, height: 430 });
   const email = `somebody-with-a-long-name-${process.pid}@googlemail.com`;
   await visitor.startAtCode({ email });
+  // Otherwise, an open keyboard covers the page of Chrome on Android instead of making it less high.
+  const viewport = page.locator('meta[name=viewport]');
+  await expect(viewport).toHaveAttribute('content', /interactive-widget=resizes-content/);
   const link = page.getByRole('link', { name: 'Open Gmail (opens in a new tab)' });
   await expect(link, 'has the border of a plain button').not.toHaveCSS('border-color', 'rgba(0, 0, 0, 0)');
   await expect(link).toHaveAttribute('target', '_blank');

@@ -25,6 +25,7 @@ export type DocumentParts = {
 /**
  * `data-cfasync` and `email_off` stop Cloudflare from delaying the script (Rocket Loader) and from obfuscating e-mail addresses,
  * which hydration would keep.
+ * The viewport's place and order compress best.
  */
 export function renderDocument(parts: DocumentParts): string {
   const { site, words, markup, css, bootScript, appUrl, secondFileUrl, displayUrl, counterUrl } = parts;
@@ -36,10 +37,10 @@ export function renderDocument(parts: DocumentParts): string {
 <html ${languageAttributes(site.language)} class="light">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1,viewport-fit=cover">
 <meta name="theme-color">
 <title>${escape(title)}</title>
 ${[...(page === 'home' ? [homeMeta(site, hasPicture)] : []), ...(page === '404' || site.noindex ? [NOINDEX] : [])].join('\n')}
+<meta name="viewport" content="initial-scale=1, width=device-width, interactive-widget=resizes-content, viewport-fit=cover">
 <link rel="icon" href="data:image/svg+xml,${inUrl(icon)}">
 <script data-cfasync="false" data-app="${escape(appUrl)}" data-later="${escape(secondFileUrl)}" data-display="${escape(displayUrl)}"${counterUrl === null ? '' : ` data-counter="${escape(counterUrl)}"`}${variant === null ? '' : ` data-variant="${escape(variant)}"`}>${bootScript}</script>
 <style>${css}</style>
