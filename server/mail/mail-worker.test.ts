@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { it } from 'node:test';
 
+import { acquireLocks } from '#server/db/engine/connect.ts';
 import { takeMail } from '#server/jobs/mail-jobs.ts';
+import { countLockWaiters } from '#testing/address-lock.ts';
 import { smtpError, whileInboxHangs } from '#testing/inbox.ts';
 import { listening } from '#testing/listening.ts';
 import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
@@ -136,6 +138,26 @@ onEachEngine('outbox', ({ test, both, engine }) => {
       assert.equal(taken.flat().length, 1);
     }),
   );
+
+  // On SQLite, composing waits for no lock.
+  if (engine === 'postgres')
+    both('a worker does not send a mail whose lease has ended while it was composed', async (server) => {
+      server.inbox.behave({ onRecipient: () => smtpError(451, 'Not now') });
+      await askUntilTried(server, createVisitor(server));
+      server.inbox.behave({});
+      await server.advance(2);
+      const { db } = server.database;
+      await db.transaction().execute(async (tx) => {
+        await acquireLocks(tx, EMAIL);
+        server.wakeWorker();
+        await until(async () => (await countLockWaiters(db)) === 1);
+        server.setClock(server.now() + 30_000);
+        assert.equal((await takeAsOther(server, 'another', server.now())).length, 1);
+      });
+      await ask(createVisitor(server), { email: 'grace@example.com' });
+      await server.inbox.waitForMail('grace@example.com');
+      assert.equal(server.inbox.mails.length, 1);
+    });
 
   test('a worker leases no more mail than it has connections', async (server) => {
     await whileInboxHangs(server.inbox, atMessage, async () => {

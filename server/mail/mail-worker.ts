@@ -62,8 +62,9 @@ const KINDS: Readonly<Record<string, LetterKind | undefined>> = {
   report: reportKind,
 };
 
-/** Shorter than a lease, so no other process takes over a mail that is being sent. */
 const DELIVERY_TIMEOUT_MS = 25_000;
+/** Sending ends this long before the lease, so no other process takes over a mail that is being sent. */
+const LEASE_MARGIN_MS = 5_000;
 
 /** Logged, so it omits the recipient, and the reply, because mail servers often repeat the e-mail address in their replies. */
 export type MailEvent =
@@ -109,7 +110,11 @@ async function deliverMail(
     onEvent(isRefused ? { type: 'refused', errorClass: REFUSES_US } : { type: 'dropped' });
     return;
   }
-  const signal = AbortSignal.any([stopSignal, AbortSignal.timeout(DELIVERY_TIMEOUT_MS)]);
+  // Composing waits for the database, and the process may have been suspended.
+  const timeLeftMs = (mail.leased_until ?? 0) - LEASE_MARGIN_MS - clock();
+  if (timeLeftMs <= 0) return;
+  const timeout = AbortSignal.timeout(Math.min(timeLeftMs, DELIVERY_TIMEOUT_MS));
+  const signal = AbortSignal.any([stopSignal, timeout]);
   const sent = await mailer.send({ ...letter, id, to: recipient, kind: mail.kind }, signal);
   const now = clock();
   // If all mail is refused, the operator may correct the account before this mail expires.
