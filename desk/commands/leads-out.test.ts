@@ -9,12 +9,14 @@ import { parse } from 'csv-parse/sync';
 import type { Report } from '#desk/report/report.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import { TOOL_NAMES, TOOLS, type LeadValue } from '#shared/tools.ts';
+import { countWaitingStatements } from '#testing/address-lock.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { inFolder } from '#testing/folder.ts';
 import { CONSENT_SOURCE, desk, deskIn, importFile, refused, succeeded } from '#testing/desk.ts';
 import { ask, askAndReceive } from '#testing/lead-calls.ts';
 import { createVisitor, filledForm, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { until } from '#testing/until.ts';
 
 const REFERER = 'http://localhost/?utm_source=newsletter&utm_medium=email&utm_campaign=spring&gclid=abc-123';
 const FROM_NEWSLETTER = { headers: { referer: REFERER } };
@@ -35,7 +37,7 @@ async function emailsOf({ service }: ServerUnderTest, ...args: readonly string[]
   return (JSON.parse(out) as { email: string }[]).map(({ email }) => email);
 }
 
-onEachEngine('lists and exports', ({ test, both }) => {
+onEachEngine('lists and exports', ({ test, both, engine }) => {
   both(
     'lists and exports of leads include the consent and exclude unverified people',
     { env: { FREE_MAIL: 'flag' } },
@@ -167,6 +169,21 @@ onEachEngine('lists and exports', ({ test, both }) => {
       assert.equal(rowsOf(other.out).length, 3);
     }),
   );
+
+  if (engine === 'postgres')
+    both('a named export records its leads while one of them is erased', async (server) => {
+      const { db } = server.database;
+      for (const email of ['ada@example.com', 'eve@example.com']) await becomeLead(server, email);
+      const { exporting } = await db.transaction().execute(async (tx) => {
+        await tx.deleteFrom('consent_receipts').execute();
+        await tx.deleteFrom('leads').where('email', '=', 'ada@example.com').execute();
+        const running = desk(server.service, ['export', '--since-last', 'crm']);
+        await until(async () => (await countWaitingStatements(db)) === 1);
+        return { exporting: running };
+      });
+      assert.match((await succeeded(exporting)).notes, /^2 leads\.$/m);
+      assert.equal(await server.countRows('exported_leads'), 1);
+    });
 
   both(
     'the leads of a named export can be listed, and the last export can be repeated',

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
 import type { Db } from '#server/db/engine/connect.ts';
+import { errorCode } from '#server/platform/system-errors.ts';
 
 /** `at` is the time of all rows of the export, in milliseconds since 1970. */
 export type ExportRun = { readonly name: string; readonly at: number };
@@ -26,6 +27,9 @@ export async function listExports(db: Db): Promise<readonly NamedExport[]> {
   return [...found.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
+/** On PostgreSQL. */
+const FOREIGN_KEY_VIOLATION = '23503';
+
 /**
  * Skips leads erased meanwhile.
  * @param exported leadIds: a page of the export, so a few thousand at most
@@ -35,9 +39,15 @@ export async function rememberExported(
   { name, leadIds, now }: { name: string; leadIds: readonly string[]; now: number },
 ): Promise<void> {
   if (leadIds.length === 0) return;
-  await sql`
-    insert into exported_leads (export_name, lead_id, exported_at)
-    select ${name}, id, ${now} from leads where id in (${sql.join(leadIds)})
-    on conflict do nothing
-  `.execute(db);
+  try {
+    await sql`
+      insert into exported_leads (export_name, lead_id, exported_at)
+      select ${name}, id, ${now} from leads where id in (${sql.join(leadIds)})
+      on conflict do nothing
+    `.execute(db);
+  } catch (error) {
+    // A lead was erased during the statement.
+    if (errorCode(error) !== FOREIGN_KEY_VIOLATION) throw error;
+    await rememberExported(db, { name, leadIds, now });
+  }
 }
