@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import type { LogEntry, sessions } from '#desk/endpoints/auth.ts';
 import type { OutputOf } from '#desk/endpoints/endpoint.ts';
+import { countWaitingStatements } from '#testing/address-lock.ts';
 import { deskOnEachEngine, createDeskBrowser, signInAtDesk, withDesk } from '#testing/desk-under-test.ts';
 import { desk as commandOfDesk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
@@ -11,7 +12,7 @@ import { until } from '#testing/until.ts';
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 
-deskOnEachEngine('desk sign-in', ({ test, both }) => {
+deskOnEachEngine('desk sign-in', ({ test, both, engine }) => {
   both('a desk user can sign in once with the mailed code, only in the same browser', async (app, server) => {
     const browser = createDeskBrowser(app);
     const other = createDeskBrowser(app);
@@ -112,4 +113,25 @@ deskOnEachEngine('desk sign-in', ({ test, both }) => {
       /^bob@example\.com has no session\./,
     );
   });
+  if (engine === 'postgres')
+    both('a session that begins during the command sign-out is ended, too', async (app, server) => {
+      const { db } = server.database;
+      const browser = createDeskBrowser(app);
+      await browser.post('/api/sign-in', { email: ADA });
+      const code = codeIn(await server.inbox.waitForMail(ADA));
+      await browser.post('/api/sign-in/code', { code: code === '000000' ? '000001' : '000000' });
+      const { both: started } = await db.transaction().execute(async (tx) => {
+        // Accepting the code resets the wrong attempts.
+        await tx.selectFrom('limit_windows').select('key').forUpdate().execute();
+        const entering = browser.post('/api/sign-in/code', { code });
+        await until(async () => (await countWaitingStatements(db)) === 1);
+        const signingOut = commandOfDesk(server.service, ['sign-out', ADA]);
+        await until(async () => (await countWaitingStatements(db)) === 2);
+        return { both: [entering, signingOut] as const };
+      });
+      const [entered, signedOut] = await Promise.all(started);
+      assert.equal(entered.statusCode, 200, entered.body);
+      assert.match(signedOut.notes, /^1 session of ada@example\.com was ended\./);
+      assert.equal((await browser.get('/api/me')).statusCode, 401);
+    });
 });

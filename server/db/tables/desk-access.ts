@@ -89,8 +89,9 @@ export async function endSessionsOf(
   db: Db,
   { email, now }: { readonly email: string; readonly now: number },
 ): Promise<number> {
+  // Deleted first, because on PostgreSQL this waits for a code that is being accepted, whose session is not yet visible.
+  await db.deleteFrom('desk_sign_ins').where('email', '=', email).execute();
   const open = await sessionsOf(db, email, now);
   await db.deleteFrom('desk_sessions').where('email', '=', email).execute();
-  await db.deleteFrom('desk_sign_ins').where('email', '=', email).execute();
   return open.length;
 }
