@@ -105,6 +105,7 @@ it('isAboutUs distinguishes a final reply about us from one about the recipient'
     '550 Nope',
   ])
     assert.equal(isAboutUs(reply), false, reply);
+  assert.equal(isAboutUs(`550 ${'long '.repeat(1_000)}relaying denied`), false, 'only the start is read');
 });
 
 it('meaningOfAll reports a dead e-mail address only if no reply contradicts it', () => {

@@ -50,6 +50,10 @@ export function meaningOf(reply: string): ReplyMeaning {
   return code.startsWith('7.') ? 'refused' : 'unclear';
 }
 
+const REPLY_MAX_LENGTH = 500;
+/** A reply can have megabytes. */
+const READ_MAX_LENGTH = 4 * REPLY_MAX_LENGTH;
+
 const CODES_ABOUT_US = /^\s*(?:50[0234]|53[0458])\b|^\s*5\d\d[ -]#?5\.(?:7\.(?:3|8|9|11|54)|1\.[78]|4\.5)\b/;
 const WORDS_ABOUT_US = [
   /\brelay(?:ing)?\b/i,
@@ -68,8 +72,14 @@ const WORDS_ABOUT_US = [
  * True if a final reply concerns the sender (greeting, login, quota, reputation), so the next recipient would be refused too.
  * Also considers the reply's words, because a mistake only causes a mail to be retried until its code expires.
  */
-export const isAboutUs = (reply: string): boolean =>
-  !isAboutAddress(reply) && (CODES_ABOUT_US.test(reply) || WORDS_ABOUT_US.some((words) => words.test(reply)));
+export function isAboutUs(reply: string): boolean {
+  // Some words would take quadratic time.
+  const start = reply.slice(0, READ_MAX_LENGTH);
+  return (
+    !isAboutAddress(start) &&
+    (CODES_ABOUT_US.test(start) || WORDS_ABOUT_US.some((words) => words.test(start)))
+  );
+}
 
 export const isAboutAddress = (reply: string): boolean =>
   ['no such address', 'mailbox full'].includes(meaningOf(reply));
@@ -80,13 +90,11 @@ export function meaningOfAll(replies: readonly string[]): ReplyMeaning {
   return clear.find((meaning) => meaning !== 'no such address') ?? clear[0] ?? 'unclear';
 }
 
-const REPLY_MAX_LENGTH = 500;
-
 /** Shortens a reply and removes characters that PostgreSQL cannot store. */
 export const storedReply = (reply: string): string =>
   reply
     // Cut first, so a long reply takes little time.
-    .slice(0, 4 * REPLY_MAX_LENGTH)
+    .slice(0, READ_MAX_LENGTH)
     .toWellFormed()
     .replace(/[\p{C}\s]+/gu, ' ')
     .trim()
