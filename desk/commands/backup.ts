@@ -24,7 +24,7 @@ import {
   type Contents,
   type Inspection,
 } from '#server/db/backup/backup.ts';
-import { moveRows, RowsDiffer, type MovedTable } from '#server/db/backup/move.ts';
+import { inSnapshot, moveRows, RowsDiffer, type MovedTable } from '#server/db/backup/move.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/engine/connect.ts';
 import { migrate } from '#server/db/migrations/migrate.ts';
 import { describeHost } from '#server/platform/database-url.ts';
@@ -117,16 +117,13 @@ async function copySqlite(desk: Desk, { source, temporary }: CopyOptions): Promi
   await copyDatabase(source, temporary);
 }
 
-/** Copies one snapshot, so the site may keep writing. */
 async function copyPostgres(desk: Desk, { database, temporary }: CopyOptions): Promise<void> {
   const copy = openDatabase({ engine: 'sqlite', file: temporary }, () => {});
   try {
     await migrate(copy);
-    await database.db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute((db) => copyRows(desk, { source: { ...database, db }, target: copy, isVerbose: false }));
+    await inSnapshot(database.db, (db) =>
+      copyRows(desk, { source: { ...database, db }, target: copy, isVerbose: false }),
+    );
   } finally {
     await copy.close();
   }

@@ -4,6 +4,7 @@ import { sql, type Kysely } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 
 import type { Db, OpenDatabase } from '#server/db/engine/connect.ts';
+import { WITHOUT_TIME_LIMIT } from '#server/db/engine/postgres.ts';
 import { columnsOf, descriptionOf, keyOf, TABLE_NAMES, TABLES, type Schema } from '#server/db/all-tables.ts';
 import { pagesAfter } from '#server/db/engine/page-through-table.ts';
 import { countRows, hasRow } from '#server/db/engine/row-counts.ts';
@@ -50,6 +51,17 @@ export async function filledTables(db: Db): Promise<readonly string[]> {
   }
   return filled;
 }
+
+/** Runs `read` on one snapshot of PostgreSQL, so the site may keep writing. The transaction is idle while rows are copied. */
+export const inSnapshot = <Result>(db: Db, read: (tx: Db) => Promise<Result>): Promise<Result> =>
+  db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (tx) => {
+      await sql.raw(WITHOUT_TIME_LIMIT).execute(tx);
+      return read(tx);
+    });
 
 export class RowsDiffer extends Error {}
 

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 
 import { sql } from 'kysely';
 
-import type { Db } from '#server/db/engine/connect.ts';
+import { acquireLocks, type Db } from '#server/db/engine/connect.ts';
 import { isOutage } from '#server/db/engine/outages.ts';
 import { API } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
@@ -28,6 +28,18 @@ it('a broken PostgreSQL connection fails only its own transaction', () =>
     );
     await sql`select 1`.execute(db);
   }));
+
+it('PostgreSQL ends a transaction whose process is suspended, and releases its locks', async () => {
+  await using database = await freshDatabase('postgres', { statementTimeoutMs: 200 });
+  const { db } = database;
+  const tryLock = sql`select 1 where pg_try_advisory_xact_lock(hashtextextended('ada', 0))`;
+  const suspended = db.transaction().execute(async (tx) => {
+    await acquireLocks(tx, 'ada');
+    await until(async () => (await tryLock.execute(db)).rows.length > 0);
+    await sql`select 1`.execute(tx);
+  });
+  await assert.rejects(suspended, isOutage);
+});
 
 it('a PostgreSQL that has stopped listening on its local socket is an outage', async () => {
   await using database = openTestDatabase({ engine: 'postgres', url: 'postgres:///leads?host=/missing' });

@@ -23,7 +23,8 @@ const IN_FAILED_TRANSACTION = '25P02';
 const UNUSABLE = /^(57P\d\d|25006|26000)$/;
 
 /** Send exactly this text in a transaction, which then has no time limit. */
-export const WITHOUT_TIME_LIMIT = "select set_config('statement_timeout', '0', true)";
+export const WITHOUT_TIME_LIMIT =
+  "select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)";
 
 type PostgresParts = {
   readonly url: string;
@@ -49,7 +50,12 @@ export function openPostgresPool(parts: PostgresParts): PostgresPool {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEPALIVE_AFTER_MS,
-      ...(statementTimeoutMs > 0 && !isPooled && { statement_timeout: statementTimeoutMs }),
+      ...(statementTimeoutMs > 0 &&
+        !isPooled && {
+          statement_timeout: statementTimeoutMs,
+          // If this process is suspended or its machine is lost, PostgreSQL would otherwise keep its locks for hours.
+          idle_in_transaction_session_timeout: statementTimeoutMs + GRACE_MS,
+        }),
       // The role or the database may have its own limit. Behind a pooler, this would lift it for other clients, too.
       ...(statementTimeoutMs === 0 &&
         !isPooled && { verify: (client, done) => client.query('set statement_timeout = 0', done) }),
