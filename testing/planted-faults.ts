@@ -28,14 +28,14 @@ export const FAULTS: readonly PlantedFault[] = [
     promise: 'an attempt is counted and committed before the code is compared',
     fault: 'compare first',
     file: 'server/leads/verify-code.ts',
-    find: '  const attempt = await db.transaction()',
+    find: '  const attempt = await consumeAttempt(db,',
     replace: `
   const early = visitor.browserId === null ? undefined : await findChallenge(db, 'open', { browserId: visitor.browserId, email, now });
   const live = early && newestUnusedCodes(await newestCodesOf(db, { challengeId: early.id }, { unexpiredAt: now }, now));
   const right = live && findCode(parts.secrets, live, digits, MAX_ACCEPTED_CODES);
   if (early && right)
     return withEmailLocked(db, email, (tx) => completeByCode(tx, right, { budget: 'shared', challenge: early }, visitor, now, parts));
-  const attempt = await db.transaction()`,
+  const attempt = await consumeAttempt(db,`,
     tests: [ATTEMPTS],
   },
   {

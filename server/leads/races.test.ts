@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 
-import { inTurn } from '#testing/address-lock.ts';
+import { sql } from 'kysely';
+
+import { countLockWaiters, countWaitingStatements, inTurn } from '#testing/address-lock.ts';
 import {
   EMAIL,
   ask,
@@ -14,6 +16,7 @@ import {
 import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
+import { until } from '#testing/until.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
 const attemptsOf = ({ database }: ServerUnderTest) =>
@@ -43,6 +46,29 @@ onEachEngine('concurrent requests', ({ both: test, engine }) => {
     for (const { statusCode, body } of responses) assert.equal(statusCode, 200, body);
     assert.equal(await server.countRows('consent_receipts'), 1);
   });
+
+  // On SQLite, a transaction holds the lock of all rows.
+  if (engine === 'postgres')
+    test('three tabs that enter the same code are all admitted, however they wait for each other', async (server) => {
+      const { visitor: tab, code } = await askForCode(server);
+      const enterInTab = () => enter(newTab(server, tab), code);
+      const { db } = server.database;
+      const { responses } = await db.transaction().execute(async (tx) => {
+        await sql`lock table consent_receipts in share mode`.execute(tx);
+        const firstTwo = inTurn(server.database, EMAIL, [enterInTab, enterInTab]);
+        // The first has completed the challenge, and the second waits for its lock.
+        await until(
+          async () => (await countLockWaiters(db)) === 1 && (await countWaitingStatements(db)) === 2,
+        );
+        const third = enterInTab();
+        await until(async () => (await countWaitingStatements(db)) === 3);
+        return { responses: [firstTwo, third] as const };
+      });
+      for (const { statusCode, body } of (await Promise.all(responses)).flat())
+        assert.equal(statusCode, 200, body);
+      assert.equal(await server.countRows('consent_receipts'), 1);
+      assert.deepEqual(await attemptsOf(server), [{ wrong_attempts: 0 }]);
+    });
 
   // SQLite runs one transaction after the other, so the second tab gets the answer for a wrong code.
   if (engine === 'postgres')

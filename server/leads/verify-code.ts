@@ -1,5 +1,5 @@
-// Two transactions: the first consumes an attempt and commits before the code is compared, so each parallel guess costs an
-// attempt. The second creates or updates the lead.
+// An attempt is consumed and committed before the code is compared, so each parallel guess costs an attempt. Another transaction
+// creates or updates the lead.
 import {
   completeChallenge,
   consumeAttemptById,
@@ -79,7 +79,7 @@ export async function verifyCode(
   const { db } = parts.database;
   const email = normaliseEmail(typedEmail);
 
-  const attempt = await db.transaction().execute((tx) => consumeAttempt(tx, email, visitor, now, parts));
+  const attempt = await consumeAttempt(db, email, visitor, now, parts);
   if (attempt.type === 'refused') return attempt;
   // Takes at least the time of comparing MAX_ACCEPTED_CODES, so timing doesn't reveal whether the e-mail address has codes.
   const code = findCode(parts.secrets, attempt.candidates, digits, MAX_ACCEPTED_CODES);
@@ -139,12 +139,32 @@ type Attempt = {
  * - Verified: the same, and also the code that this browser entered, because the response may have been lost.
  */
 async function consumeAttempt(
+  db: Db,
+  email: string,
+  visitor: VerifyingVisitor,
+  now: number,
+  { limits }: VerifyParts,
+): Promise<Attempt | Refused> {
+  const { browserId } = visitor;
+  const own = await db.transaction().execute((tx) => consumeOwnAttempt(tx, email, visitor, now, limits));
+  if (own !== undefined) return own;
+  // The browser has no open challenge with its own code, or has used up its attempts. Shared attempts are read before they are
+  // counted, so they need the lock. PostgreSQL may have kept the challenge locked until the transaction above ended.
+  return withEmailLocked(db, email, async (tx) => {
+    const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
+    return open !== undefined && limits.isExhausted(open)
+      ? refuseExhausted(tx, open, now, limits)
+      : consumeSharedAttempt(tx, email, { browserId, open }, now, limits);
+  });
+}
+
+async function consumeOwnAttempt(
   tx: Db,
   email: string,
   { browserId, clientAddress }: VerifyingVisitor,
   now: number,
-  { limits }: VerifyParts,
-): Promise<Attempt | Refused> {
+  limits: Limits,
+): Promise<Attempt | Refused | undefined> {
   const networkLimit = await limits.countAttemptOfNetwork(tx, clientAddress, now);
   if (networkLimit.type === 'exceeded')
     return { ...networkLimit, type: 'refused', error: 'too-many-requests' };
@@ -153,23 +173,15 @@ async function consumeAttempt(
     browserId === null
       ? undefined
       : await consumeAttemptOfOwnCode(tx, { browserId, email, maxAttempts, now });
-  if (own !== undefined) {
-    const codes = await newestCodesOf(tx, { challengeId: own.id }, { unexpiredAt: now }, now);
-    return {
-      type: 'consumed',
-      budget: 'own',
-      challenge: own,
-      candidates: newestUnusedCodes(codes),
-      refusalIfWrong: WRONG_CODE,
-    };
-  }
-  // The browser has no open challenge with its own code, or has used up its attempts. Shared attempts are read before they are
-  // counted, so they need the lock.
-  await acquireLocks(tx, email);
-  const open = browserId === null ? undefined : await findChallenge(tx, 'open', { browserId, email, now });
-  return open !== undefined && limits.isExhausted(open)
-    ? refuseExhausted(tx, open, now, limits)
-    : consumeSharedAttempt(tx, email, { browserId, open }, now, limits);
+  if (own === undefined) return undefined;
+  const codes = await newestCodesOf(tx, { challengeId: own.id }, { unexpiredAt: now }, now);
+  return {
+    type: 'consumed',
+    budget: 'own',
+    challenge: own,
+    candidates: newestUnusedCodes(codes),
+    refusalIfWrong: WRONG_CODE,
+  };
 }
 
 /** @param codes newest first */
