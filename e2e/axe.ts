@@ -11,11 +11,17 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 const SOURCE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** Also fails if the page scrolls sideways in any font. The window keeps the size of a telephone. */
-export async function expectFitsTelephone(page: Page, state: string): Promise<void> {
+/**
+ * Also fails if the page scrolls sideways in any font. The window gets its size back.
+ * @param list the name of the list that replaces a table
+ */
+export async function expectFitsTelephone(page: Page, state: string, list?: string): Promise<void> {
+  const before = page.viewportSize()!;
   await resize(page, { width: 375, height: 812 });
   await inEveryFont(page, async (font) => expect(await overflow(page), `${state}, ${font}`).toBe(0));
   await expectNoViolations(page, `${state} on a telephone`);
+  if (list !== undefined) await expect(page.getByRole('list', { name: list })).toBeVisible();
+  await resize(page, before);
 }
 
 export async function expectNoViolations(page: Page, state: string): Promise<void> {

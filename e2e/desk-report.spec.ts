@@ -28,7 +28,6 @@ test('the report can be limited to a source and downloaded in that form', async 
     await table.click();
   await expectNoViolations(page, 'report');
   await expectFitsTelephone(page, 'report');
-  await resize(page, { width: 1280, height: 800 });
 
   await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
   await expect(page).toHaveURL('/report?period=7d');

@@ -19,6 +19,7 @@ test('the overview and the phone menu of the desk lead to its pages', async ({ p
   await expect(page.getByRole('link', { name: 'Alan Turing' })).toHaveAttribute('href', /^\/person\?id=/);
 
   await expectFitsTelephone(page, 'today');
+  await resize(page, { width: 375, height: 812 });
   await page.keyboard.press('Tab');
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
   await page.getByRole('button', { name: 'Open the menu' }).focus();
