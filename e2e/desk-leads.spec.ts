@@ -253,13 +253,3 @@ test("a contact's page says that it could not be reloaded", async ({ page, open 
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(page.getByRole('alert')).toBeHidden();
 });
-
-test('a click outside a correction keeps the typed text', async ({ page, open }) => {
-  await open('/leads');
-  await page.getByRole('link', { name: 'Ada Lovelace' }).click();
-  await page.getByRole('button', { name: 'Correct' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Correct the answers' });
-  await dialog.getByLabel('Company').fill('Analytical Engines and Sons');
-  await page.mouse.click(5, 5);
-  await expect(dialog.getByLabel('Company')).toHaveValue('Analytical Engines and Sons');
-});

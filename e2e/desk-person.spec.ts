@@ -46,6 +46,8 @@ test("a correction appears in the timeline of the contact's page", async ({ page
   const dialog = page.getByRole('dialog', { name: 'Correct the answers' });
   await expect(dialog.getByRole('button', { name: 'Save' })).toBeDisabled();
   await dialog.getByLabel('Full name').fill('G');
+  await page.mouse.click(5, 5);
+  await expect(dialog.getByLabel('Full name'), 'a click outside keeps the typed text').toHaveValue('G');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(dialog.getByRole('alert')).toContainText('at least 2 characters');
   await expectNoViolations(page, 'a correction');
