@@ -1,16 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
 
-import {
-  boxOf,
-  expect,
-  inEveryFont,
-  nextFrame,
-  openWithFonts,
-  overflow,
-  resize,
-  test,
-  type Visitor,
-} from './fixtures.ts';
+import { boxOf, expect, inEveryFont, nextFrame, openWithFonts, overflow, resize, test } from './fixtures.ts';
 
 const WIDTHS = [600, 700, 767, 768, 820, 900, 960, 1000, 1024, 1100];
 /**
@@ -22,15 +12,15 @@ const LETTERS = [
   [32, 15],
 ] as const;
 
-async function setLetters({ page }: Visitor, pixels: number): Promise<void> {
+async function setLetters(page: Page, pixels: number): Promise<void> {
   await page.evaluate((size) => {
     document.documentElement.style.fontSize = `${size}px`;
   }, pixels);
   await nextFrame(page);
 }
 
-const narrowColumns = (visitor: Visitor, least: number) =>
-  visitor.page.evaluate((minCh) => {
+const narrowColumns = (page: Page, least: number) =>
+  page.evaluate((minCh) => {
     const ruler = document.createElement('span');
     ruler.textContent = '0000000000';
     ruler.style.position = 'absolute';
@@ -44,8 +34,8 @@ const narrowColumns = (visitor: Visitor, least: number) =>
       });
   }, least);
 
-const aloneInLastRow = (visitor: Visitor) =>
-  visitor.page.evaluate(() =>
+const aloneInLastRow = (page: Page) =>
+  page.evaluate(() =>
     Array.from(document.querySelectorAll('main ul, main ol')).flatMap((list) => {
       const rows = Map.groupBy(Array.from(list.children), (card) =>
         Math.round(card.getBoundingClientRect().top),
@@ -57,18 +47,18 @@ const aloneInLastRow = (visitor: Visitor) =>
     }),
   );
 
-test('no column is squeezed at medium widths or with large text', async ({ page, visitor }) => {
+test('no column is squeezed at medium widths or with large text', async ({ page }) => {
   test.slow();
   await openWithFonts(page);
   const faults: string[] = [];
   for (const width of WIDTHS) {
     await resize(page, { width, height: 900 });
     for (const [letters, minCh] of LETTERS) {
-      await setLetters(visitor, letters);
+      await setLetters(page, letters);
       await inEveryFont(page, async (font) => {
         const found = [
-          ...(await narrowColumns(visitor, minCh)),
-          ...(await aloneInLastRow(visitor)),
+          ...(await narrowColumns(page, minCh)),
+          ...(await aloneInLastRow(page)),
           ...((await overflow(page)) > 0 ? ['scrolls sideways'] : []),
         ];
         faults.push(...found.map((fault) => `${width} px, letters of ${letters} px, ${font}: ${fault}`));
@@ -79,8 +69,8 @@ test('no column is squeezed at medium widths or with large text', async ({ page,
 });
 
 /** Applies the text spacing of WCAG 1.4.12. */
-const spaceText = (visitor: Visitor) =>
-  visitor.page.evaluate(() => {
+const spaceText = (page: Page) =>
+  page.evaluate(() => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(
       '*{line-height:1.5!important;letter-spacing:.12em!important;word-spacing:.16em!important}p{margin-bottom:2em!important}',
@@ -108,8 +98,8 @@ const linesOf = (element: Locator, word: string) =>
     return range.getClientRects().length;
   }, word);
 
-const smallTargets = (visitor: Visitor) =>
-  visitor.page.evaluate(() =>
+const smallTargets = (page: Page) =>
+  page.evaluate(() =>
     Array.from(document.querySelectorAll('button, input, a'))
       .filter((element) => element.checkVisibility() && !element.closest('[aria-hidden=true], p'))
       .map((element) => ({ box: element.getBoundingClientRect(), html: element.outerHTML.slice(0, 80) }))
@@ -127,17 +117,17 @@ test('every stage fits a narrow screen, wide spacing and enlarged text', async (
     });
     await resize(page, { width: 375, height: 667 });
     await inEveryFont(page, async (font) => {
-      expect(await spaceText(visitor), `${stage}, spaced, ${font}`).toEqual({ cut: [], sideways: 0 });
-      expect(await smallTargets(visitor), `${stage}, targets, ${font}`).toEqual([]);
+      expect(await spaceText(page), `${stage}, spaced, ${font}`).toEqual({ cut: [], sideways: 0 });
+      expect(await smallTargets(page), `${stage}, targets, ${font}`).toEqual([]);
     });
     for (const percent of [150, 200]) {
-      await setLetters(visitor, (16 * percent) / 100);
+      await setLetters(page, (16 * percent) / 100);
       await inEveryFont(page, async (font) => {
         expect(await overflow(page), `${stage} with letters of ${percent} %, ${font}`).toBe(0);
         await lookAtLargeLetters?.(font);
       });
     }
-    await setLetters(visitor, 16);
+    await setLetters(page, 16);
   };
   await resize(page, { width: 375, height: 667 });
   await openWithFonts(page);
