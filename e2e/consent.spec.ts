@@ -93,8 +93,7 @@ test('typed text survives a reload until the code is entered', async ({ page, vi
   await expect(page.getByLabel('Work Email *')).toHaveValue(visitor.email);
   await expect(page.getByRole('checkbox')).not.toBeChecked();
   const other = createVisitor(await context.newPage(), site);
-  await other.page.goto(site.url);
-  await other.openForm();
+  await other.startAtForm();
   await expect(other.page.getByLabel('Work Email *')).toHaveValue('');
 
   const kept = () =>

@@ -17,8 +17,7 @@ test('every kind of answer and the news tick survive reload and resend', async (
   test.slow();
   const visitor = createVisitor(page, site);
   const forms = requestsTo(page, '/api/leads');
-  await page.goto(site.url);
-  await visitor.openForm();
+  await visitor.startAtForm();
   const consent = page.getByRole('checkbox', { name: /^I agree to receive emails, as the privacy policy/ });
   const link = page.getByRole('link', { name: 'privacy policy (opens in a new tab)' });
   const news = page.getByRole('checkbox', {
