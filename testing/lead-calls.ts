@@ -11,8 +11,11 @@ export const EMAIL = 'ada@example.com';
 
 export const wrongFor = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
-export const ask = (visitor: Visitor, changes: Record<string, unknown> = {}) =>
-  visitor.post('/api/leads', filledForm(changes));
+export const ask = (
+  visitor: Visitor,
+  changes: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+) => visitor.post('/api/leads', filledForm(changes), { headers });
 
 export const askFrom = (server: ServerUnderTest, address: string, email: string) =>
   ask(createVisitor(server, address), { email });

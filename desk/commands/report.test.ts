@@ -12,14 +12,9 @@ import { inFolder } from '#testing/folder.ts';
 import { desk, refused, succeeded } from '#testing/desk.ts';
 import { deskClient } from '#testing/desk-handlers.ts';
 import { codeIn, refuseByName } from '#testing/inbox.ts';
+import { ask as askWith } from '#testing/lead-calls.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
-import {
-  createVisitor,
-  filledForm,
-  withServer,
-  type ServerUnderTest,
-  type Visitor,
-} from '#testing/server-under-test.ts';
+import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
 const DAY_SECONDS = 86_400;
@@ -36,9 +31,7 @@ async function ask(server: ServerUnderTest, email: string, source?: string): Pro
 
 async function askAgain(visitor: Visitor, email: string, source?: string): Promise<void> {
   const referer = `http://localhost/${source === undefined ? '' : `?utm_source=${encodeURIComponent(source)}`}`;
-  const response = await visitor.post('/api/leads', filledForm({ email, name: `Name of ${email}` }), {
-    headers: { referer },
-  });
+  const response = await askWith(visitor, { email, name: `Name of ${email}` }, { referer });
   assert.equal(response.statusCode, 202, response.body);
 }
 
@@ -444,7 +437,7 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
     await walkFlows(server);
     const visitor = createVisitor(server, '10.250.0.1');
     const referer = 'http://localhost/?utm_source=newsletter&utm_campaign=spring';
-    await visitor.post('/api/leads', filledForm({ email: 'may@gmail.com' }), { headers: { referer } });
+    await askWith(visitor, { email: 'may@gmail.com' }, { referer });
     await see(server, 'newsletter', ['opened'], 4);
     await see(server, 'banner', [], 7);
     await enter(server, visitor, 'may@gmail.com');

@@ -4,17 +4,16 @@ import { it } from 'node:test';
 
 import { readAddress } from '#server/http/visitor-address.ts';
 import { API } from '#shared/api.ts';
+import { ask } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-import { createVisitor, filledForm, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
+import { createVisitor, type ServerUnderTest, withServer } from '#testing/server-under-test.ts';
 import { words } from '#testing/words.ts';
 
 const PROXY = '10.0.0.1';
 
 async function addressOf(server: ServerUnderTest, forwardedFor: string, from = PROXY): Promise<string> {
   const email = `visitor-${await server.countRows('submissions')}@example.com`;
-  const response = await createVisitor(server, from).post(API.leads, filledForm({ email }), {
-    headers: { 'x-forwarded-for': forwardedFor },
-  });
+  const response = await ask(createVisitor(server, from), { email }, { 'x-forwarded-for': forwardedFor });
   assert.equal(response.statusCode, 202, response.body);
   const row = await server.database.db
     .selectFrom('submissions')

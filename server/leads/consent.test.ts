@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { consentVersion } from '#server/campaign/campaign.ts';
 import { keepConsentWording } from '#server/db/tables/consent-wordings.ts';
 import { CONSENT_VERSION_HEADER, type OpenChallenge } from '#shared/api.ts';
-import { EMAIL, enterNewest, refusalOf } from '#testing/lead-calls.ts';
+import { ask as askWith, EMAIL, enterNewest, refusalOf } from '#testing/lead-calls.ts';
 import { adding } from '#testing/campaign-copy.ts';
 import { createVisitor, filledForm, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { receiptsOf } from '#testing/consents.ts';
@@ -13,9 +13,7 @@ import { valuesOf } from '#testing/values-of.ts';
 const EARLIER = 'I agree to receive emails. (As it read in spring.)';
 
 const ask = (visitor: Visitor, version: string | null, changes: Record<string, unknown> = {}) =>
-  visitor.post('/api/leads', filledForm(changes), {
-    headers: version === null ? {} : { [CONSENT_VERSION_HEADER]: version },
-  });
+  askWith(visitor, changes, version === null ? {} : { [CONSENT_VERSION_HEADER]: version });
 
 async function knowEarlierWording({ database, now }: ServerUnderTest): Promise<string> {
   const version = consentVersion(EARLIER);

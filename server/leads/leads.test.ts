@@ -18,7 +18,7 @@ import {
   refusalOf,
   requestCode,
 } from '#testing/lead-calls.ts';
-import { createVisitor, filledForm } from '#testing/server-under-test.ts';
+import { createVisitor } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { receiptsOf } from '#testing/consents.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
@@ -31,17 +31,12 @@ onEachEngine('leads', ({ test, both }) => {
     assert.equal(locked.statusCode, 401);
     assert.match(locked.body, /^Please verify your email address/);
 
-    const requested = await visitor.post(
-      '/api/leads',
-      filledForm({ email: '  Ada@Example.COM ', name: ' Ada Lovelace ' }),
-      {
-        headers: {
-          [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
-          referer: 'http://localhost/?utm_source=newsletter&utm_medium=email&other=1',
-          'user-agent': 'Test/1',
-        },
-      },
-    );
+    const form = { email: '  Ada@Example.COM ', name: ' Ada Lovelace ' };
+    const requested = await ask(visitor, form, {
+      [CONSENT_VERSION_HEADER]: server.campaign.consent.version,
+      referer: 'http://localhost/?utm_source=newsletter&utm_medium=email&other=1',
+      'user-agent': 'Test/1',
+    });
     assert.equal(requested.statusCode, 202, requested.body);
     assert.equal(await server.countRows('submissions'), 1);
     assert.equal(await server.countRows('leads'), 0);

@@ -6,13 +6,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { smtpError, whileInboxHangs } from '#testing/inbox.ts';
 import { ask, askUntilTried, EMAIL } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-import {
-  createVisitor,
-  filledForm,
-  withServer,
-  type ServerUnderTest,
-  type Visitor,
-} from '#testing/server-under-test.ts';
+import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 
 const codeScreen = async (visitor: Visitor) => (await visitor.get(API.challenge)).json<OpenChallenge>();
@@ -84,9 +78,8 @@ it('the code screen shows the actual sender when MAIL_FROM is unset', () =>
     { engine: 'sqlite', env: { MAIL_FROM: '', PUBLIC_URL: 'http://guide.example.org' } },
     async (server) => {
       const visitor = createVisitor(server);
-      const { sender } = (
-        await visitor.post(API.leads, filledForm(), { headers: { host: 'guide.example.org' } })
-      ).json<{ sender: string }>();
+      const asked = await ask(visitor, {}, { host: 'guide.example.org' });
+      const { sender } = asked.json<{ sender: string }>();
       assert.equal(sender, 'guide@guide.example.org');
       assert.equal((await server.inbox.waitForMail('ada@example.com')).parsed.from?.address, sender);
     },

@@ -12,8 +12,8 @@ import { desk, importFile } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { adding } from '#testing/campaign-copy.ts';
-import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
-import { EMAIL, enterNewest, refusalOf } from '#testing/lead-calls.ts';
+import { createVisitor, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { ask as askWith, EMAIL, enterNewest, refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
@@ -32,9 +32,7 @@ const WITH_NEWS = {
 };
 
 const ask = (server: ServerUnderTest, form: object, visitor = createVisitor(server)) =>
-  visitor.post(API.leads, filledForm({ ...form }), {
-    headers: { [CONSENT_VERSION_HEADER]: server.campaign.consent.version },
-  });
+  askWith(visitor, { ...form }, { [CONSENT_VERSION_HEADER]: server.campaign.consent.version });
 
 /** @param mail number of the code's mail to this address, from 1 */
 async function signUp(
@@ -103,9 +101,9 @@ onEachEngine('consent to news', WITH_NEWS, ({ test, both, engine }) => {
       assert.deepEqual(refusalOf(refused), [409, 'page-outdated', 'newsConsentVersion'], newsConsentVersion);
     }
     assert.equal((await ask(server, { newsConsentVersion: true })).statusCode, 400);
-    const swapped = { headers: { [CONSENT_VERSION_HEADER]: VERSION } };
+    const swapped = { [CONSENT_VERSION_HEADER]: VERSION };
     await keepConsentWording(server.database.db, { ...EARLIER, now: 0 });
-    assert.equal((await createVisitor(server).post(API.leads, filledForm(), swapped)).statusCode, 409);
+    assert.equal((await askWith(createVisitor(server), {}, swapped)).statusCode, 409);
     assert.equal(await server.countRows('submissions'), 0);
 
     const visitor = createVisitor(server);

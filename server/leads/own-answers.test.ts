@@ -7,14 +7,8 @@ import { answersByLabel } from '#shared/own-fields.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { desk, importFile } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
-import { EMAIL, enterNewest } from '#testing/lead-calls.ts';
-import {
-  createVisitor,
-  filledForm,
-  withServer,
-  type ServerUnderTest,
-  type Visitor,
-} from '#testing/server-under-test.ts';
+import { ask, EMAIL, enterNewest } from '#testing/lead-calls.ts';
+import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
 
@@ -32,7 +26,7 @@ const LATER = `fields:
 const WITH_FORM = { campaign: { 'form.yaml': FORM } };
 
 const askWith = (visitor: Visitor, answers: unknown, headers: Record<string, string> = {}) =>
-  visitor.post(API.leads, filledForm({ email: EMAIL, answers }), { headers });
+  ask(visitor, { answers }, headers);
 
 const storedIn = async ({ database }: ServerUnderTest, table: 'submissions' | 'leads') =>
   valuesOf(await database.db.selectFrom(table).select('answers').orderBy('id').execute(), 'answers');

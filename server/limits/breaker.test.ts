@@ -9,14 +9,8 @@ import { createBreaker } from '#server/limits/breaker.ts';
 import { countByDomain } from '#server/limits/recipients.ts';
 import { DAY_MS } from '#server/platform/time.ts';
 import { API, PROOF_OF_WORK_HEADER } from '#shared/api.ts';
-import {
-  createVisitor,
-  filledForm,
-  withServer,
-  type ServerUnderTest,
-  type Visitor,
-} from '#testing/server-under-test.ts';
-import { askFrom, enter, newestCode, refusalOf } from '#testing/lead-calls.ts';
+import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
+import { ask, askFrom, enter, newestCode, refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const opensAt = (codesPerMinute: number) => ({
@@ -37,9 +31,7 @@ function askAsStranger(server: ServerUnderTest, proof?: string) {
 }
 
 const askAs = (visitor: Visitor, email: string, proof?: string) =>
-  visitor.post(API.leads, filledForm({ email }), {
-    ...(proof !== undefined && { headers: { [PROOF_OF_WORK_HEADER]: proof } }),
-  });
+  ask(visitor, { email }, proof === undefined ? {} : { [PROOF_OF_WORK_HEADER]: proof });
 
 const breakerOf = ({ database: { db }, config, now }: ServerUnderTest, onOpened: (reason: string) => void) =>
   createBreaker({ db, config, clock: now, onOpened });
