@@ -7,7 +7,6 @@ import { until } from '#testing/until.ts';
 import { withReceiver, type Received, type Receiver } from '#testing/webhook-receiver.ts';
 
 export const EMAIL = 'ada@example.com';
-export const HOUR_SECONDS = 3_600;
 
 export const webhooksAt = (...receivers: readonly Pick<Receiver, 'url'>[]) => ({
   WEBHOOK_URLS: receivers.map(({ url }) => url).join(' '),

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
 
+import { DAY_MS } from '#server/platform/time.ts';
 import { endpointsOf } from '#server/webhooks/webhook-events.ts';
 import { freshDatabase } from '#testing/databases.ts';
 import { desk, refused } from '#testing/desk.ts';
 import { withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import {
-  becomeLead,
-  EMAIL,
-  HOUR_SECONDS,
-  outcomes,
-  typesOf,
-  webhooksAt,
-  withWebhook,
-} from '#testing/webhook-leads.ts';
+import { becomeLead, EMAIL, outcomes, typesOf, webhooksAt, withWebhook } from '#testing/webhook-leads.ts';
 import { accept, refuse, withReceiver } from '#testing/webhook-receiver.ts';
 import { describeOnEachEngine } from '#testing/on-each-engine.ts';
 
@@ -72,7 +65,7 @@ describeOnEachEngine('webhook endpoints', ({ engine, test, both }) => {
         server.service.webhooks.wake();
       }
       await server.advance(0);
-      assert.equal(server.now(), begun + 24 * HOUR_SECONDS * 1000, 'the last try is after a day');
+      assert.equal(server.now(), begun + DAY_MS, 'the last try is after a day');
       assert.deepEqual(waits.slice(0, 8), [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400]);
 
       await until(() => server.webhookOutcomes.filter(({ type }) => type === 'dead').length === 2);

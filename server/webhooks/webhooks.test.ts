@@ -3,6 +3,7 @@ import { it } from 'node:test';
 
 import { Webhook } from 'standardwebhooks';
 
+import { DAY_MS } from '#server/platform/time.ts';
 import { unsubscribeUrlOf } from '#server/secrets/mail-links.ts';
 import {
   endpointsOf,
@@ -22,15 +23,7 @@ import { askForCode } from '#testing/lead-calls.ts';
 import { leadRow } from '#testing/lead-row.ts';
 import { withServer } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
-import {
-  becomeLead,
-  EMAIL,
-  HOUR_SECONDS,
-  outcomes,
-  typesOf,
-  webhooksAt,
-  withWebhook,
-} from '#testing/webhook-leads.ts';
+import { becomeLead, EMAIL, outcomes, typesOf, webhooksAt, withWebhook } from '#testing/webhook-leads.ts';
 import { accept, refuse, withReceiver } from '#testing/webhook-receiver.ts';
 import { describeOnEachEngine } from '#testing/on-each-engine.ts';
 import { valuesOf } from '#testing/values-of.ts';
@@ -112,7 +105,7 @@ describeOnEachEngine('webhooks', ({ engine, test, both }) => {
       assert.match(body, /^lead_page_webhook_events\{state="queued"\} 0$/m);
       assert.doesNotMatch(body, /127\.0\.0\.1|secret-path/);
 
-      server.setClock(server.now() + 31 * 24 * HOUR_SECONDS * 1000);
+      server.setClock(server.now() + 31 * DAY_MS);
       await housekeeperOf(server).runHousekeeping();
       assert.equal(await server.countRows('webhook_events'), 0, 'deleted with old mail');
     }),
