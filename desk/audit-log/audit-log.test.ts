@@ -10,17 +10,11 @@ import { logAction } from '#desk/audit-log/audit-log.ts';
 import type { log, LogEntry } from '#desk/endpoints/auth.ts';
 import type { OutputOf } from '#desk/endpoints/endpoint.ts';
 import { becomeLead } from '#testing/become-lead.ts';
-import {
-  deskOnEachEngine,
-  atDesk,
-  createDeskBrowser,
-  DESK_SETTINGS,
-  signInAtDesk,
-} from '#testing/desk-under-test.ts';
+import { deskOnEachEngine, atDesk, createDeskBrowser, signInAtDesk } from '#testing/desk-under-test.ts';
 import { desk, importFile } from '#testing/desk.ts';
 import { inFolder } from '#testing/folder.ts';
 import { housekeeperOf } from '#testing/housekeeper.ts';
-import { withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
+import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
 const ADA = 'ada@example.com';
 const LEAD = 'lin@example.org';
@@ -187,7 +181,7 @@ deskOnEachEngine('audit log', ({ test, both }) => {
 });
 
 it('the audit log also records failed actions, but not actions that never started', () =>
-  withServer({ engine: 'sqlite', env: DESK_SETTINGS }, (server) =>
+  atDesk('sqlite', (_app, server) =>
     inFolder(async (folder) => {
       const { service } = server;
       await becomeLead(server, LEAD);
