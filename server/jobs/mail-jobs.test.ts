@@ -7,16 +7,7 @@ import { MINUTE_MS } from '#server/platform/time.ts';
 import { queueGuideMail } from '#server/mail/templates/guide-mail.ts';
 import { API, type CodeRequested, type OpenChallenge } from '#shared/api.ts';
 import { codeIn, smtpError, startInbox, whileInboxHangs, type InboxBehaviour } from '#testing/inbox.ts';
-import {
-  ask,
-  askFrom,
-  askUntilTried,
-  EMAIL,
-  enter,
-  newestCode,
-  refusalOf,
-  requestCode,
-} from '#testing/lead-calls.ts';
+import { ask, askForCode, askFrom, askUntilTried, EMAIL, enter, refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
@@ -299,8 +290,7 @@ onEachEngine('mail backlog', ({ test, both }) => {
     'a mail server that drops the connection at guides and operator mails does not close the form',
     { env: { GUIDE_EMAIL: 'link', NEW_LEAD_EMAIL: 'each', OPERATOR_EMAIL: 'op@example.org' } },
     async (server) => {
-      const visitor = createVisitor(server, '198.51.100.7');
-      const code = await requestCode(server, visitor);
+      const { visitor, code } = await askForCode(server, '198.51.100.7');
       await until(() => server.mailEvents.length === 1);
       server.inbox.behave(cutOffAt([EMAIL, 'op@example.org']));
       await enter(visitor, code);
@@ -367,7 +357,7 @@ onEachEngine('mail backlog', ({ test, both }) => {
     server.inbox.behave({});
     await server.advance(599);
     server.wakeWorker();
-    const code = await newestCode(server);
+    const code = codeIn(await server.inbox.waitForMail(EMAIL));
     await server.advance(600);
     assert.equal((await enter(visitor, code)).statusCode, 400);
   });

@@ -9,17 +9,9 @@ import { API_ERRORS } from '#shared/errors.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { TEST_DIST } from '#testing/built-site.ts';
 import { decodedBody } from '#testing/decoded-body.ts';
-import { codeIn } from '#testing/inbox.ts';
-import { askForCode, EMAIL, enter } from '#testing/lead-calls.ts';
+import { ask, askForCode, EMAIL, enter, newestCode } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
-import {
-  createVisitor,
-  filledForm,
-  TEST_SECRET,
-  withServer,
-  type ServerUnderTest,
-  type Visitor,
-} from '#testing/server-under-test.ts';
+import { createVisitor, TEST_SECRET, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { words } from '#testing/words.ts';
 
 async function wholeDatabase({ database }: ServerUnderTest): Promise<string> {
@@ -36,7 +28,7 @@ onEachEngine('security', ({ test }) => {
     assert.ok(waiting.includes(EMAIL), 'it is the right database');
     // Digits inside a time or an ID don't count, because they may match by chance.
     assert.doesNotMatch(waiting, new RegExp(`(?<![0-9a-f])${code}(?![0-9a-f])`));
-    await visitor.post(API.verify, { email: EMAIL, code });
+    await enter(visitor, code);
     const verified = await wholeDatabase(server);
     for (const [name, value] of visitor.cookies) {
       for (const part of value.split('.')) {
@@ -48,11 +40,11 @@ onEachEngine('security', ({ test }) => {
 
   test('the log contains no personal data and no secret', async (server) => {
     const visitor = createVisitor(server, '203.0.113.7');
-    await visitor.post(API.leads, filledForm({ name: 'Ada\u2028Lovelace' }));
-    await visitor.post(API.leads, filledForm());
-    const code = codeIn(await server.inbox.waitForMail(EMAIL));
-    await visitor.post(API.verify, { email: EMAIL, code: '000000' });
-    await visitor.post(API.verify, { email: EMAIL, code });
+    await ask(visitor, { name: 'Ada\u2028Lovelace' });
+    await ask(visitor);
+    const code = await newestCode(server);
+    await enter(visitor, '000000');
+    await enter(visitor, code);
     await visitor.get(`/api/challenge?id=${EMAIL}`);
     await visitor.get(`/no/such/page?email=${EMAIL}%0d%0a{"level":60}`);
     const { headers } = await server.app.inject({
@@ -180,8 +172,9 @@ it('entering a code replaces a planted session', () =>
   withServer({ engine: 'sqlite' }, async (server) => {
     const { visitor: attacker } = await becomeLead(server, 'eve@example.com');
     const planted = attacker.cookies.get('session') ?? '';
-    const beforeCode = async (victim: Visitor) => victim.cookies.set('session', planted);
-    const { visitor } = await becomeLead(server, EMAIL, 1, { beforeCode });
+    const { visitor } = await becomeLead(server, EMAIL, 1, {
+      beforeCode: async ({ cookies }) => cookies.set('session', planted),
+    });
     assert.ok(planted !== '' && visitor.cookies.has('session'));
     assert.notEqual(visitor.cookies.get('session'), planted);
   }));
