@@ -3,17 +3,16 @@ import path from 'node:path';
 
 import { sql } from 'kysely';
 
-import type { Config } from '#server/settings/settings.ts';
 import type { Db } from '#server/db/engine/connect.ts';
+import type { ServerUnderTest } from '#testing/server-under-test.ts';
 
 /** On PostgreSQL, the database user must be allowed to read the server's files. */
 export async function countInFiles(
-  db: Db,
-  config: Config['database'],
+  { database: { db }, config: { database } }: ServerUnderTest,
   words: readonly string[],
   otherFiles: readonly string[] = [],
 ): Promise<Readonly<Record<string, number>>> {
-  const databaseFiles = config.engine === 'sqlite' ? sqliteFiles(config.file) : await postgresFiles(db);
+  const databaseFiles = database.engine === 'sqlite' ? sqliteFiles(database.file) : await postgresFiles(db);
   const contents = [...databaseFiles, ...otherFiles].map((file) => readFileSync(file, 'latin1'));
   return Object.fromEntries(
     words.map((word) => {

@@ -80,7 +80,7 @@ it('an erasure on PostgreSQL waits for old transactions in other databases of th
       const ended = setTimeout(500).then(() => other.query('commit'));
       await succeeded(desk(server.service, ['erase', EMAIL, '--yes']));
       await ended;
-      isNone(await countInFiles(server.database.db, server.config.database, words), 'after the erasure');
+      isNone(await countInFiles(server, words), 'after the erasure');
     } finally {
       await other.end();
     }
@@ -104,23 +104,21 @@ for (const engine of ENGINES) {
   describe(`erased data on ${engine}`, () => {
     it('an erasure removes a person from the database files and later backups', () =>
       withFiles(engine, async (server, folder) => {
-        const { db } = server.database;
-        const { database } = server.config;
         const salt = await fill(server);
         // PostgreSQL's planner keeps samples of each column.
-        if (engine === 'postgres') await sql`analyze`.execute(db);
+        if (engine === 'postgres') await sql`analyze`.execute(server.database.db);
         const words = [EMAIL, NAME, COMPANY, MOTTO, NEW_MOTTO, salt];
-        const before = await countInFiles(db, database, words);
+        const before = await countInFiles(server, words);
         for (const word of words) assert.ok(Number(before[word]) > 0, `${word} is found before`);
 
         const erased = await succeeded(desk(server.service, ['erase', EMAIL, '--yes']));
         assert.match(erased.out, /^Erased: 1 lead, 1 form, /);
         assert.doesNotMatch(erased.out, /_|chain|outbox/, 'tables have no names for a person');
-        isNone(await countInFiles(db, database, words), 'after the erasure');
+        isNone(await countInFiles(server, words), 'after the erasure');
         if (engine === 'sqlite') {
           const copy = path.join(folder, 'copy.db');
           await succeeded(desk(server.service, ['backup', copy]));
-          isNone(await countInFiles(db, database, words, [copy]), 'in a backup');
+          isNone(await countInFiles(server, words, [copy]), 'in a backup');
         }
         assert.equal(await server.countRows('leads'), OTHERS);
         await becomeLead(server, 'later@example.com');
@@ -129,7 +127,6 @@ for (const engine of ENGINES) {
 
     it('database files contain no expired data after a rewrite or an emptied SQLite log', () =>
       withFiles(engine, async (server) => {
-        const { db } = server.database;
         const { database } = server.config;
         const now = server.now();
         server.setClock(now - 31 * DAY_MS);
@@ -141,7 +138,7 @@ for (const engine of ENGINES) {
           await server.advance(0);
         }
         server.setClock(now);
-        assert.ok(Number((await countInFiles(db, database, [EMAIL]))[EMAIL]) > 0);
+        assert.ok(Number((await countInFiles(server, [EMAIL]))[EMAIL]) > 0);
         const { runHousekeeping } = housekeeperOf(server);
         if (database.engine === 'sqlite') {
           using reader = new DatabaseSync(database.file, { readOnly: true });
@@ -152,12 +149,11 @@ for (const engine of ENGINES) {
         }
         await runHousekeeping();
         if (engine === 'postgres') await succeeded(desk(server.service, ['compact']));
-        isNone(await countInFiles(db, database, [EMAIL, NAME, MOTTO]), 'after the expiry');
+        isNone(await countInFiles(server, [EMAIL, NAME, MOTTO]), 'after the expiry');
       }));
 
     it('"desk compact" rewrites database files that are too large to rewrite in an erasure', () =>
       withFiles(engine, async (server) => {
-        const { db } = server.database;
         const { database } = server.config;
         await fill(server);
         if (database.engine === 'sqlite') {
@@ -172,13 +168,12 @@ for (const engine of ENGINES) {
         }
         const compacted = await succeeded(desk(server.service, ['compact']));
         assert.match(compacted.notes, /was rewritten/);
-        isNone(await countInFiles(db, database, [EMAIL, NAME]), 'after compact');
+        isNone(await countInFiles(server, [EMAIL, NAME]), 'after compact');
         assert.equal(await server.countRows('leads'), OTHERS);
       }));
 
     it('an erasure does not report clean database files while a reader still uses old rows', () =>
       withFiles(engine, async (server) => {
-        const { db } = server.database;
         const { database } = server.config;
         await becomeLead(server, EMAIL, 1, THEIRS);
         await server.advance(0);
@@ -190,7 +185,7 @@ for (const engine of ENGINES) {
         } else {
           const began = Promise.withResolvers<void>();
           const ended = Promise.withResolvers<void>();
-          const holding = db.transaction().execute(async (tx) => {
+          const holding = server.database.db.transaction().execute(async (tx) => {
             await sql`select count(*) from leads`.execute(tx);
             began.resolve();
             await ended.promise;
@@ -207,7 +202,7 @@ for (const engine of ENGINES) {
         assert.match(erased.notes, /still uses them.*desk -- compact/s);
         await held.disposeAsync();
         await succeeded(desk(server.service, ['compact']));
-        isNone(await countInFiles(db, database, [EMAIL, NAME]), 'after compact');
+        isNone(await countInFiles(server, [EMAIL, NAME]), 'after compact');
       }));
   });
 }
