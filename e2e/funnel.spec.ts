@@ -1,21 +1,15 @@
+import type { Page } from '@playwright/test';
+
 import type { Report } from '#desk/report/report.ts';
-import {
-  COUNTED_BROWSER,
-  createVisitor,
-  expect,
-  reportsOf,
-  runDesk,
-  test,
-  type Visitor,
-} from './fixtures.ts';
+import { COUNTED_BROWSER, createVisitor, expect, reportsOf, runDesk, test } from './fixtures.ts';
 
 test.use({ userAgent: COUNTED_BROWSER });
 
 const STEPS = ['opened', 'quarter', 'half', 'three-quarters', 'whole'];
 
-async function readToEnd({ page, article }: Visitor): Promise<void> {
+async function readToEnd(page: Page): Promise<void> {
   const end = page.getByRole('contentinfo');
-  await article.hover();
+  await page.getByRole('article').hover();
   await expect(async () => {
     await page.mouse.wheel(0, 700);
     await expect(end).toBeInViewport({ timeout: 1 });
@@ -33,10 +27,10 @@ test('each step is counted once unless the visitor opted out', async ({ page, br
   expect(steps()).toEqual(['opened']);
   await visitor.openArticle();
   expect(steps()).toEqual(['opened']);
-  await readToEnd(visitor);
+  await readToEnd(page);
   await expect.poll(steps).toEqual(STEPS);
   await page.mouse.wheel(0, -20_000);
-  await readToEnd(visitor);
+  await readToEnd(page);
   await page.getByRole('button', { name: 'Back' }).click();
   await visitor.openForm();
   expect(steps()).toEqual(STEPS);
@@ -50,7 +44,7 @@ test('each step is counted once unless the visitor opted out', async ({ page, br
   const told = reportsOf(quiet.page);
   await quiet.page.goto(site.url);
   await quiet.readArticle();
-  await readToEnd(quiet);
+  await readToEnd(quiet.page);
   expect(told).toEqual([]);
   await context.close();
 

@@ -1,39 +1,29 @@
 // Compares each stage's accessibility tree with e2e/screen-reader/. After a change, read the new tree as a blind visitor, then
 // store it with npm run test:screen-reader:renew.
-import {
-  fulfillNext,
-  expect,
-  listen,
-  stopClock,
-  test,
-  withoutArticle,
-  wrongFor,
-  type Visitor,
-} from './fixtures.ts';
+import { fulfillNext, expect, listen, stopClock, test, withoutArticle, wrongFor } from './fixtures.ts';
 
 const HEAD = `# What a screen reader meets here, in order. Renewed by: npm run test:screen-reader:renew
 `;
 
-async function expectKept({ page, email }: Visitor, stage: string): Promise<void> {
-  const tree = await page.locator('body').ariaSnapshot();
-  const kept = tree
-    .replaceAll(email, 'visitor@example.com')
-    .replace(/reference [A-Z]{3}\b/g, 'reference ABC')
-    .replace(/© \d{4}/, '© 2026');
-  expect(`${HEAD}${kept}\n`).toMatchSnapshot(`${stage}.yml`);
-}
-
 test('the accessibility tree of each stage is as recorded', async ({ page, visitor, expectedErrors }) => {
   test.slow();
   expectedErrors.push(/404 \(Not Found\)/);
+  const expectKept = async (stage: string) => {
+    const tree = await page.locator('body').ariaSnapshot();
+    const kept = tree
+      .replaceAll(visitor.email, 'visitor@example.com')
+      .replace(/reference [A-Z]{3}\b/g, 'reference ABC')
+      .replace(/© \d{4}/, '© 2026');
+    expect(`${HEAD}${kept}\n`).toMatchSnapshot(`${stage}.yml`);
+  };
   await page.clock.install();
   await page.goto('/');
-  await expectKept(visitor, 'landing');
+  await expectKept('landing');
   await visitor.openForm();
   await expect(page.getByRole('region', { name: /^Notifications/ })).toBeAttached();
-  await expectKept(visitor, 'form');
+  await expectKept('form');
   await visitor.sendForm();
-  await expectKept(visitor, 'form-with-errors');
+  await expectKept('form-with-errors');
 
   await visitor.fillForm();
   await stopClock(page);
@@ -42,12 +32,12 @@ test('the accessibility tree of each stage is as recorded', async ({ page, visit
   await expect(page.getByText('Resend in 60 seconds')).toBeVisible();
   await page.clock.runFor(10_000);
   await expect(visitor.toast).toHaveCount(0);
-  await expectKept(visitor, 'code');
+  await expectKept('code');
   await visitor.enterCode(wrongFor(code));
   await expect(visitor.toast).toContainText('Verification Failed');
   await page.clock.runFor(2_000);
   await expect(visitor.box(1)).toBeEnabled();
-  await expectKept(visitor, 'code-refused');
+  await expectKept('code-refused');
 
   await page.clock.resume();
   await withoutArticle(page);
@@ -56,12 +46,12 @@ test('the accessibility tree of each stage is as recorded', async ({ page, visit
   await expect(page.getByRole('alert')).toBeVisible();
   await page.clock.runFor(10_000);
   await expect(visitor.toast).toHaveCount(0);
-  await expectKept(visitor, 'article-not-loaded');
+  await expectKept('article-not-loaded');
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect(visitor.article).toBeVisible();
-  await expectKept(visitor, 'article');
+  await expectKept('article');
   await page.goto('/nowhere');
-  await expectKept(visitor, 'not-found');
+  await expectKept('not-found');
 });
 
 test('a screen reader announces events once and the countdown twice a minute', async ({ page, visitor }) => {
