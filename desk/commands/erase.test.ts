@@ -37,11 +37,7 @@ const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string
       {
         engine,
         campaign: { 'form.yaml': FORM },
-        env: {
-          LEADS_PER_IP_PER_HOUR: '0',
-          VERIFY_PER_IP_PER_HOUR: '0',
-          ...(engine === 'sqlite' && { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` }),
-        },
+        ...(engine === 'sqlite' && { env: { DATABASE_URL: `file:${path.join(folder, 'leads.db')}` } }),
       },
       (server) => act(server, folder),
     ),

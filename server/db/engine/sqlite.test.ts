@@ -61,8 +61,6 @@ const withLockableServer = (
         engine: 'sqlite',
         database: outside.database,
         siteFolder: TEST_DIST,
-        // All visitors share one network.
-        env: { LEADS_PER_IP_PER_HOUR: '0' },
         ...(options.inbox && { inbox: options.inbox }),
       },
       (server) => test(server, outside),

@@ -16,11 +16,7 @@ import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const OPERATOR = 'you@example.com';
 const OPERATORS = `${OPERATOR}, ada@example.org`;
-const PAGE = {
-  OPERATOR_EMAIL: OPERATOR,
-  PUBLIC_URL: 'https://guide.example.com',
-  LEADS_PER_IP_PER_HOUR: '0',
-};
+const PAGE = { OPERATOR_EMAIL: OPERATOR, PUBLIC_URL: 'https://guide.example.com' };
 const DESK = { DESK_URL: 'https://desk.example.com', DESK_PEOPLE: OPERATOR, TRUST_PROXY: '1' };
 const EACH = { ...PAGE, NEW_LEAD_EMAIL: 'each', FREE_MAIL: 'flag' };
 const DAILY = { ...PAGE, NEW_LEAD_EMAIL: 'daily' };
