@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
@@ -274,6 +274,12 @@ it('a desk command does not create a missing database', () =>
     const sentence = /^There is no database at .*leads\.db yet\. Start the site once \(npm start\)/;
     await refused(deskIn(folder, {}, ['leads']), sentence);
     assert.deepEqual(readdirSync(folder), []);
+    mkdirSync(path.join(folder, 'data'));
+    for (const left of ['data/leads.db-wal', 'data/app-secret']) {
+      writeFileSync(path.join(folder, left), '');
+      const lost = `^There is no database at .*, but .*${left} exists\\. If the site is running, do not restart it yet`;
+      await refused(deskIn(folder, {}, ['leads']), new RegExp(lost));
+    }
   }));
 
 it('a desk command explains invalid settings', () =>

@@ -12,7 +12,7 @@ import {
   type Instance,
   type Service,
 } from '#server/startup/service.ts';
-import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
+import { describeLostDatabase, explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 export type Desk = {
   /**
@@ -55,7 +55,8 @@ export async function openDeskService(
     database.engine === 'sqlite' && database.file !== ':memory:' && !existsSync(database.file);
   if (isMissing && !replacements?.database) {
     throw new CommandFailure(
-      `There is no database at ${database.file} yet. Start the site once (npm start), or set INSTANCE_FOLDER to the folder that contains .env and data/.`,
+      describeLostDatabase(database.file) ??
+        `There is no database at ${database.file} yet. Start the site once (npm start), or set INSTANCE_FOLDER to the folder that contains .env and data/.`,
     );
   }
   const opening = await openService(instance, replacements);

@@ -73,7 +73,7 @@ it('the doctor reports a database that is missing, moved, damaged or of another 
 
     rmSync(file);
     writeFileSync(path.join(instance.folder, 'data/app-secret'), 'x'.repeat(43));
-    assert.match(await about(), /^problem: There is no database at .*leads\.db, but its secret exists/);
+    assert.match(await about(), /^problem: There is no database at .*leads\.db, but .*app-secret exists/);
   }));
 
 it('the doctor reports a damaged secret file and private files that others can read', () =>

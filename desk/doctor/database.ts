@@ -1,5 +1,4 @@
 import { existsSync, statSync } from 'node:fs';
-import path from 'node:path';
 
 import { CLOCKS_DIFFER_MS, isoTime } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -9,7 +8,7 @@ import type { Finding } from '#desk/endpoints/figures.ts';
 import { counted } from '#desk/printable.ts';
 import { describeHost } from '#server/platform/database-url.ts';
 import { shellWord } from '#server/platform/text.ts';
-import { explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
+import { describeLostDatabase, explainDatabaseFailure } from '#server/startup/why-the-start-failed.ts';
 
 const { ok, note, warning, problem } = about('database');
 const clock = about('clock');
@@ -24,25 +23,23 @@ export type DatabaseExamination = {
 };
 
 export async function examineDatabase(database: Config['database']): Promise<DatabaseExamination> {
-  if (database.engine === 'sqlite') {
-    if (database.file === ':memory:')
-      return withoutState(
-        warning(
-          'The database is only in memory, so all data is lost when the server stops. Name a file in DATABASE_URL, such as file:./data/leads.db.',
-        ),
-      );
-    if (!existsSync(database.file))
-      return withoutState(
-        existsSync(path.join(path.dirname(database.file), 'app-secret'))
-          ? problem(
-              `There is no database at ${database.file}, but its secret exists. If the site is running, do not restart it yet: see "What do I do when something breaks?" in docs/running.md.`,
-            )
-          : note(`There is no database at ${database.file} yet. The first start will create it.`),
-      );
-  }
+  if (database.engine === 'sqlite' && database.file === ':memory:')
+    return withoutState(
+      warning(
+        'The database is only in memory, so all data is lost when the server stops. Name a file in DATABASE_URL, such as file:./data/leads.db.',
+      ),
+    );
   const name = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${describeHost(database.url)}`;
   let state: DatabaseState;
   try {
+    if (database.engine === 'sqlite' && !existsSync(database.file)) {
+      const lost = describeLostDatabase(database.file);
+      return withoutState(
+        lost === null
+          ? note(`There is no database at ${database.file} yet. The first start will create it.`)
+          : problem(lost),
+      );
+    }
     state = await readDatabaseState(database);
   } catch (error) {
     return withoutState(

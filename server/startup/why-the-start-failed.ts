@@ -1,10 +1,13 @@
 // Explains why a start failed. Errors not listed here indicate a bug.
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import type { Config } from '#server/settings/settings.ts';
+import { databaseFiles } from '#server/db/backup/backup.ts';
 import { isFromNewerVersion } from '#server/db/migrations/migrate.ts';
 import { explainSystemFailure, firstOf } from '#server/platform/system-errors.ts';
 import { describeHost } from '#server/platform/database-url.ts';
@@ -131,6 +134,15 @@ function describeCause(
     if (found) return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? found[1] ?? '');
   }
   return null;
+}
+
+/** @returns a sentence if other files show that a site has used the missing file, and may still have it open */
+export function describeLostDatabase(file: string): string | null {
+  const traces = [path.join(path.dirname(file), 'app-secret'), ...databaseFiles(file)];
+  const found = traces.find((trace) => existsSync(trace));
+  return found === undefined
+    ? null
+    : `There is no database at ${file}, but ${found} exists. If the site is running, do not restart it yet: see "What do I do when something breaks?" in docs/running.md. If it has stopped, restore a backup, or correct DATABASE_URL.`;
 }
 
 export function explainFileFailure(error: unknown, file: string, advice: string): string | null {
