@@ -280,6 +280,8 @@ it('a desk command does not create a missing database', () =>
       const lost = `^There is no database at .*, but .*${left} exists\\. If the site is running, do not restart it yet`;
       await refused(deskIn(folder, {}, ['leads']), new RegExp(lost));
     }
+    const unreadable = deskIn(folder, { DATABASE_URL: `file:./${'a'.repeat(300)}` }, ['leads']);
+    await refused(unreadable, /aaa cannot be read: its name is too long/);
   }));
 
 it('a desk command explains invalid settings', () =>

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 
 import { CommandFailure } from '#desk/command-failure.ts';
 import type { DoctorTarget } from '#desk/doctor/doctor.ts';
@@ -52,7 +52,10 @@ export async function openDeskService(
 ): Promise<Service> {
   const { database } = instance.config;
   const isMissing =
-    database.engine === 'sqlite' && database.file !== ':memory:' && !existsSync(database.file);
+    database.engine === 'sqlite' &&
+    database.file !== ':memory:' &&
+    // Throws if the folder may not be read.
+    statSync(database.file, { throwIfNoEntry: false }) === undefined;
   if (isMissing && !replacements?.database) {
     throw new CommandFailure(
       describeLostDatabase(database.file) ??

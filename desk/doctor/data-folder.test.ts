@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { it } from 'node:test';
 
@@ -8,6 +9,7 @@ import { sql } from 'kysely';
 import { openDatabase } from '#server/db/engine/connect.ts';
 import { examineClock, examineDamage } from '#desk/doctor/database.ts';
 import { judgeFreeSpace } from '#desk/doctor/data-folder.ts';
+import { limitTime } from '#desk/doctor/finding.ts';
 import { describeReadableByOthers } from '#server/platform/files.ts';
 import { ENGINES } from '#testing/databases.ts';
 import { findingsAbout, NOW, doctorTargetOf, withInstance } from '#testing/examined-instance.ts';
@@ -74,6 +76,14 @@ it('the doctor reports a database that is missing, moved, damaged or of another 
     rmSync(file);
     writeFileSync(path.join(instance.folder, 'data/app-secret'), 'x'.repeat(43));
     assert.match(await about(), /^problem: There is no database at .*leads\.db, but .*app-secret exists/);
+    const tooLong = 'a'.repeat(300);
+    assert.match(
+      await about(`file:./${tooLong}`),
+      /^problem: .*aaa cannot be created or written \(ENAMETOOLONG\)/,
+    );
+    const unread = readFile(tooLong).then(() => []);
+    const unchecked = JSON.stringify(await limitTime('backup', 9_000, unread));
+    assert.match(unchecked, /aaa cannot be opened: its name is too long/);
   }));
 
 it('the doctor reports a damaged secret file and private files that others can read', () =>

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 
 import { CLOCKS_DIFFER_MS, isoTime } from '#server/platform/time.ts';
 import type { Config } from '#server/settings/settings.ts';
@@ -32,13 +32,10 @@ export async function examineDatabase(database: Config['database']): Promise<Dat
   const name = database.engine === 'sqlite' ? database.file : `PostgreSQL at ${describeHost(database.url)}`;
   let state: DatabaseState;
   try {
-    if (database.engine === 'sqlite' && !existsSync(database.file)) {
+    if (database.engine === 'sqlite' && statSync(database.file, { throwIfNoEntry: false }) === undefined) {
       const lost = describeLostDatabase(database.file);
-      return withoutState(
-        lost === null
-          ? note(`There is no database at ${database.file} yet. The first start will create it.`)
-          : problem(lost),
-      );
+      const notYet = note(`There is no database at ${database.file} yet. The first start will create it.`);
+      return withoutState(lost === null ? notYet : problem(lost));
     }
     state = await readDatabaseState(database);
   } catch (error) {

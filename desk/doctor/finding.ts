@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 
 import type { Finding } from '#desk/endpoints/figures.ts';
+import { explainSystemFailure } from '#server/platform/system-errors.ts';
 
 export type Findings = Finding | readonly Finding[];
 export type DnsRecord = NonNullable<Finding['publish']>;
@@ -29,6 +30,6 @@ export async function limitTime(
   try {
     return await Promise.race([examination, setTimeout(limitMs, late, { ref: false })]);
   } catch (error) {
-    return problem(`This could not be checked: ${reasonOf(error)}`);
+    return problem(explainSystemFailure(error) ?? `This could not be checked: ${reasonOf(error)}`);
   }
 }
