@@ -26,6 +26,8 @@ import { bundleDesk } from '#build/vite-bundles.ts';
 import { CAMPAIGN_FOLDER, PROJECT_FOLDER, SITE_PATH } from '#build/vite-config.ts';
 
 async function main(): Promise<void> {
+  // The server may run as another user, and a release contains nothing private but the campaign, which keeps its modes.
+  process.umask(0o022);
   const dist = distFolder(PROJECT_FOLDER, CAMPAIGN_FOLDER);
   const nothingChanged =
     newestRelease(dist) === null

@@ -335,7 +335,9 @@ it(
       write(project, 'campaign/media/originals/sign.svg', '<svg viewBox="0 0 1 1"/>');
       chmodSync(path.join(project, 'campaign/media/og.png'), 0o600);
       chmodSync(path.join(project, 'campaign/media'), 0o700);
+      const usual = process.umask(0o077);
       const [killed, whole] = [startBuild(project), startBuild(project)];
+      process.umask(usual);
       const hasFiles = () =>
         readdirSync(building).some((name) => existsSync(path.join(building, name, 'release', 'files')));
       await until(hasFiles, 60_000, 2);
@@ -354,9 +356,11 @@ it(
         ['originals/sign.svg', 0o644],
         ['originals', 0o755],
         ['', 0o755],
+        ['../../pages/index.html', 0o644],
+        ['../..', 0o755],
       ] as const) {
         const file = statSync(path.join(dist, 'releases', built, 'files/media', name));
-        assert.equal(file.mode & 0o777, mode, `media/${name} is public, even if the campaign is private`);
+        assert.equal(file.mode & 0o777, mode, `media/${name} is readable, even if the campaign is private`);
       }
       const freshPage = await read(fresh.url);
       assert.match(freshPage, /<title>Another Guide \d{4}<\/title>/);
