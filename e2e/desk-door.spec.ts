@@ -68,6 +68,7 @@ test('a desk page and an export notice that the session has ended', async ({ pag
   await loseSession(page);
   await page.getByRole('navigation').getByRole('link', { name: 'Companies' }).click();
   await expect(ended).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
   await expect(page.getByRole('navigation')).toBeHidden();
   await expect(page).toHaveURL('/companies');
 

@@ -64,6 +64,9 @@ export function SignInLayout({
   readonly text: ReactNode;
   readonly children?: ReactNode;
 }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  // Otherwise, screen readers would not notice that a session has ended.
+  useEffect(() => heading.current?.focus(), []);
   return (
     <>
       <title>{`${title} – Desk`}</title>
@@ -75,7 +78,9 @@ export function SignInLayout({
         <ThemeButton />
       </header>
       <main className={styles.main}>
-        <h1 className={styles.title}>{title}</h1>
+        <h1 ref={heading} tabIndex={-1} className={styles.title}>
+          {title}
+        </h1>
         <p className={`quiet ${styles.text}`}>{text}</p>
         {children}
       </main>
