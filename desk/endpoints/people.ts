@@ -65,6 +65,7 @@ export const leadCount = get<{
 }>()('/api/leads/count', 'read', z.pick(Filter, { from: true, to: true }));
 
 export const domains = get<{
+  /** International ones in their own letters. */
   readonly domains: readonly { readonly domain: string; readonly people: number }[];
   readonly next: string | null;
 }>()('/api/domains', 'read', z.object({ after: z.optional(z.string()) }));

@@ -66,7 +66,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     await visit(server, 'gus@gmail.com', { name: formula, company: '<b>Bold</b> & Co' });
     await visit(
       server,
-      'zoe@sub.example.com',
+      'zoe@söhne.example.com',
       { name: 'Zoë', answers: { topics: ['Prompts', 'Personas', 'Résumés'] } },
       'gclid=abc',
     );
@@ -108,7 +108,8 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
       [{ field: 'topics', answer: 'Countess' }],
       [{ field: 'job_title', answer: 'consul', state: 'imported' }, 'old'],
       [{ domain: 'Example.com' }, 'ada'],
-      [{ domain: 'sub.example.com' }, 'zoe'],
+      [{ domain: 'söhne.example.com' }, 'zoe'],
+      [{ domain: 'xn--shne-5qa.example.com' }, 'zoe'],
       [{ from: '2026-11-21' }, 'zoe', 'gus'],
       [{ to: '2026-11-20' }, 'ada'],
       [{ from: '2026-11-21', to: '2026-11-21', search: 'zo' }, 'zoe'],
@@ -173,7 +174,7 @@ onEachEngine('contacts in the desk', WITH_FORM, ({ both: test }) => {
     );
     assert.deepEqual((await asked.ask('domains'))?.domains, [
       { domain: 'example.com', people: 2 },
-      { domain: 'sub.example.com', people: 1 },
+      { domain: 'söhne.example.com', people: 1 },
     ]);
   });
 

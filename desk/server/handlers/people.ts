@@ -1,3 +1,5 @@
+import { domainToUnicode } from 'node:url';
+
 import type { OutputOf } from '#desk/endpoints/endpoint.ts';
 import type * as endpoints from '#desk/endpoints/people.ts';
 import { FORMATS, FORMATS_WITH_STATE, FORMAT_NAMES } from '#desk/export/export-columns.ts';
@@ -66,7 +68,7 @@ export const domains: Handler<typeof endpoints.domains> = async ({ service }, { 
   return {
     domains: [...found.domains]
       .filter(([domain]) => !freeMailDomains.has(domain))
-      .map(([domain, count]) => ({ domain, people: count }))
+      .map(([domain, count]) => ({ domain: domainToUnicode(domain), people: count }))
       .toSorted((a, b) => b.people - a.people || (a.domain < b.domain ? -1 : 1)),
     next: found.next,
   };
