@@ -37,61 +37,57 @@ async function emailsOf({ service }: ServerUnderTest, ...args: readonly string[]
   return (JSON.parse(out) as { email: string }[]).map(({ email }) => email);
 }
 
-onEachEngine('lists and exports', ({ test, both, engine }) => {
-  both(
-    'lists and exports of leads include the consent and exclude unverified people',
-    { env: { FREE_MAIL: 'flag' } },
-    async (server) => {
-      const { version, text } = server.campaign.consent;
-      const headers = { referer: REFERER, 'x-consent-version': version };
-      const { visitor } = await becomeLead(server, 'ada@example.com', 1, { headers });
-      assert.equal((await visitor.get('/api/article')).statusCode, 200);
-      await server.advance(86_400);
-      await becomeLead(server, 'Gus.Grissom@gmail.com');
-      await ask(createVisitor(server), { email: 'never@example.com' });
+onEachEngine('lists and exports', { env: { FREE_MAIL: 'flag' } }, ({ test, both, engine }) => {
+  both('lists and exports of leads include the consent and exclude unverified people', async (server) => {
+    const { version, text } = server.campaign.consent;
+    const headers = { referer: REFERER, 'x-consent-version': version };
+    const { visitor } = await becomeLead(server, 'ada@example.com', 1, { headers });
+    assert.equal((await visitor.get('/api/article')).statusCode, 200);
+    await server.advance(86_400);
+    await becomeLead(server, 'Gus.Grissom@gmail.com');
+    await ask(createVisitor(server), { email: 'never@example.com' });
 
-      const csv = await exportOf(server);
-      assert.equal(await exportOf(server, '--bom'), `\uFEFF${csv}`);
-      const [headings, ada, gus, ...others] = rowsOf(csv);
-      assert.equal(
-        headings?.slice(0, 10).join(' '),
-        'email name company first_verified_at last_verified_at consent_given_at consent_version consent_text source flags',
-      );
-      assert.deepEqual(others, []);
-      const at = '2026-11-20T12:00:00.000Z';
-      const person = ['ada@example.com', 'Ada Lovelace', 'Analytical Engines'];
-      assert.deepEqual(ada?.slice(0, 10), [...person, at, at, at, version, text, 'newsletter', '']);
-      assert.equal(ada?.[headings?.indexOf('gclid') ?? -1], 'abc-123');
-      const readAt = headings?.indexOf('first_read_at') ?? -1;
-      assert.deepEqual([ada?.[readAt], gus?.[readAt]], [at, '']);
-      assert.deepEqual([gus?.[0], gus?.[8], gus?.[9]], ['gus.grissom@gmail.com', 'direct', 'free-mail']);
+    const csv = await exportOf(server);
+    assert.equal(await exportOf(server, '--bom'), `\uFEFF${csv}`);
+    const [headings, ada, gus, ...others] = rowsOf(csv);
+    assert.equal(
+      headings?.slice(0, 10).join(' '),
+      'email name company first_verified_at last_verified_at consent_given_at consent_version consent_text source flags',
+    );
+    assert.deepEqual(others, []);
+    const at = '2026-11-20T12:00:00.000Z';
+    const person = ['ada@example.com', 'Ada Lovelace', 'Analytical Engines'];
+    assert.deepEqual(ada?.slice(0, 10), [...person, at, at, at, version, text, 'newsletter', '']);
+    assert.equal(ada?.[headings?.indexOf('gclid') ?? -1], 'abc-123');
+    const readAt = headings?.indexOf('first_read_at') ?? -1;
+    assert.deepEqual([ada?.[readAt], gus?.[readAt]], [at, '']);
+    assert.deepEqual([gus?.[0], gus?.[8], gus?.[9]], ['gus.grissom@gmail.com', 'direct', 'free-mail']);
 
-      assert.match(
-        (await desk(server.service, ['leads'])).out,
-        /^first verified +first read +email.*\n2026-11-20 12:00  2026-11-20 12:00  ada@example\.com +Ada.*\n2026-11-21 12:00 +gus\./m,
-      );
+    assert.match(
+      (await desk(server.service, ['leads'])).out,
+      /^first verified +first read +email.*\n2026-11-20 12:00  2026-11-20 12:00  ada@example\.com +Ada.*\n2026-11-21 12:00 +gus\./m,
+    );
 
-      for (const [option, value, email] of [
-        ['--source', 'newsletter', 'ada@example.com'],
-        ['--campaign', 'spring', 'ada@example.com'],
-        ['--flag', 'free-mail', 'gus.grissom@gmail.com'],
-        ['--since', '12h', 'gus.grissom@gmail.com'],
-        ['--until', '2026-11-21', 'ada@example.com'],
-      ] as const) {
-        assert.deepEqual(await emailsOf(server, option, value), [email], option);
-        assert.deepEqual(emailsIn(await exportOf(server, option, value)), [email], option);
-      }
-      for (const [args, ...expected] of [
-        [['--newest'], 'gus.grissom@gmail.com', 'ada@example.com'],
-        [['--newest', '--limit', '1'], 'gus.grissom@gmail.com'],
-        [['--search', 'ANALYTICAL', '--limit', '1'], 'ada@example.com'],
-        [['--state', 'unverified', '--search', 'NEVER@'], 'never@example.com'],
-      ] as const)
-        assert.deepEqual(await emailsOf(server, ...args), expected, args.join(' '));
-      const springDirect = ['--campaign', 'spring', '--source', 'direct'];
-      assert.equal((await desk(server.service, ['leads', ...springDirect])).notes, '0 leads.');
-    },
-  );
+    for (const [option, value, email] of [
+      ['--source', 'newsletter', 'ada@example.com'],
+      ['--campaign', 'spring', 'ada@example.com'],
+      ['--flag', 'free-mail', 'gus.grissom@gmail.com'],
+      ['--since', '12h', 'gus.grissom@gmail.com'],
+      ['--until', '2026-11-21', 'ada@example.com'],
+    ] as const) {
+      assert.deepEqual(await emailsOf(server, option, value), [email], option);
+      assert.deepEqual(emailsIn(await exportOf(server, option, value)), [email], option);
+    }
+    for (const [args, ...expected] of [
+      [['--newest'], 'gus.grissom@gmail.com', 'ada@example.com'],
+      [['--newest', '--limit', '1'], 'gus.grissom@gmail.com'],
+      [['--search', 'ANALYTICAL', '--limit', '1'], 'ada@example.com'],
+      [['--state', 'unverified', '--search', 'NEVER@'], 'never@example.com'],
+    ] as const)
+      assert.deepEqual(await emailsOf(server, ...args), expected, args.join(' '));
+    const springDirect = ['--campaign', 'spring', '--source', 'direct'];
+    assert.equal((await desk(server.service, ['leads', ...springDirect])).notes, '0 leads.');
+  });
 
   both('"desk leads" refuses an unknown source and suggests the most similar known ones', async (server) => {
     const leads = (source: string) => desk(server.service, ['leads', '--source', source]);
@@ -236,46 +232,42 @@ onEachEngine('lists and exports', ({ test, both, engine }) => {
     },
   );
 
-  both(
-    'verified, unverified and imported people are exported separately',
-    { env: { FREE_MAIL: 'flag' } },
-    async (server) => {
-      await becomeLead(server, 'ada@example.com', 1, FROM_NEWSLETTER);
-      await askAndReceive(server, 'never@gmail.com', { name: 'First' });
-      await server.advance(3_600);
-      const again = filledForm({ email: 'never@gmail.com', name: 'Newest' });
-      await createVisitor(server).post('/api/leads', again, FROM_NEWSLETTER);
-      await ask(createVisitor(server), { email: 'ada@example.com' });
-      await server.inbox.waitForMail('ada@example.com', 2);
-      const people = 'ada@example.com,A,\nbob@example.com,Bob,2024-03-04\ngus@example.com,,\n';
-      await succeeded(importFile(server, `email,name,consent date\n${people}`));
-      await becomeLead(server, 'gus@example.com');
+  both('verified, unverified and imported people are exported separately', async (server) => {
+    await becomeLead(server, 'ada@example.com', 1, FROM_NEWSLETTER);
+    await askAndReceive(server, 'never@gmail.com', { name: 'First' });
+    await server.advance(3_600);
+    const again = filledForm({ email: 'never@gmail.com', name: 'Newest' });
+    await createVisitor(server).post('/api/leads', again, FROM_NEWSLETTER);
+    await ask(createVisitor(server), { email: 'ada@example.com' });
+    await server.inbox.waitForMail('ada@example.com', 2);
+    const people = 'ada@example.com,A,\nbob@example.com,Bob,2024-03-04\ngus@example.com,,\n';
+    await succeeded(importFile(server, `email,name,consent date\n${people}`));
+    await becomeLead(server, 'gus@example.com');
 
-      const rows = async (...args: string[]) => {
-        const [headings = [], ...others] = rowsOf(await exportOf(server, ...args));
-        assert.deepEqual(headings.slice(10, 12), ['state', 'state_since']);
-        return others.map((row) => row.slice(0, 12).join('|'));
-      };
-      const [ada, gus, ...leads] = await rows();
-      assert.match(ada ?? '', /^ada@example\.com\|.*\|verified\|/);
-      assert.match(gus ?? '', /^gus@example\.com\|.*\|verified\|/);
-      assert.deepEqual(leads, []);
-      assert.deepEqual(await rows('--state', 'unverified'), [
-        'never@gmail.com|Newest|Analytical Engines||||||newsletter|free-mail|unverified|2026-11-20T13:00:00.000Z',
-      ]);
-      assert.deepEqual(await rows('--state', 'imported'), [
-        `bob@example.com|Bob||||2024-03-04T00:00:00.000Z||Not given here. Imported: ${CONSENT_SOURCE}|import||imported|2026-11-20T13:00:00.000Z`,
-      ]);
+    const rows = async (...args: string[]) => {
+      const [headings = [], ...others] = rowsOf(await exportOf(server, ...args));
+      assert.deepEqual(headings.slice(10, 12), ['state', 'state_since']);
+      return others.map((row) => row.slice(0, 12).join('|'));
+    };
+    const [ada, gus, ...leads] = await rows();
+    assert.match(ada ?? '', /^ada@example\.com\|.*\|verified\|/);
+    assert.match(gus ?? '', /^gus@example\.com\|.*\|verified\|/);
+    assert.deepEqual(leads, []);
+    assert.deepEqual(await rows('--state', 'unverified'), [
+      'never@gmail.com|Newest|Analytical Engines||||||newsletter|free-mail|unverified|2026-11-20T13:00:00.000Z',
+    ]);
+    assert.deepEqual(await rows('--state', 'imported'), [
+      `bob@example.com|Bob||||2024-03-04T00:00:00.000Z||Not given here. Imported: ${CONSENT_SOURCE}|import||imported|2026-11-20T13:00:00.000Z`,
+    ]);
 
-      const listed = async (...args: string[]) => desk(server.service, ['leads', ...args]);
-      const unverified = await listed('--state', 'unverified');
-      assert.match(unverified.out, /^asked +email.*\n2026-11-20 13:00 +never@gmail\.com +Newest .*\n$/);
-      assert.equal(unverified.notes, '1 unverified person.');
-      assert.match((await listed('--state', 'imported')).out, /^imported +email/);
-      const later = await listed('--state', 'unverified', '--since', '2026-11-20T13:30:00Z');
-      assert.equal(later.notes, '0 unverified people.');
-    },
-  );
+    const listed = async (...args: string[]) => desk(server.service, ['leads', ...args]);
+    const unverified = await listed('--state', 'unverified');
+    assert.match(unverified.out, /^asked +email.*\n2026-11-20 13:00 +never@gmail\.com +Newest .*\n$/);
+    assert.equal(unverified.notes, '1 unverified person.');
+    assert.match((await listed('--state', 'imported')).out, /^imported +email/);
+    const later = await listed('--state', 'unverified', '--since', '2026-11-20T13:30:00Z');
+    assert.equal(later.notes, '0 unverified people.');
+  });
 
   test('an export for advertisers contains only hashed e-mail addresses, unlike one for a CRM', async (server) => {
     await becomeLead(server, 'Gus.Grissom@gmail.com', 1, FROM_NEWSLETTER);
