@@ -84,10 +84,7 @@ test('each browser keeps its variant, which appears in form, lead and report, wh
   startOwnSite,
 }) => {
   test.slow();
-  const site = await startOwnSite({
-    campaign: variantsCampaign(),
-    env: { LEADS_PER_IP_PER_HOUR: '0', RESEND_SECONDS: '0' },
-  });
+  const site = await startOwnSite({ campaign: variantsCampaign() });
   await preview(previewed, browser, site);
   const { visits, given } = await oneOfEach(browser, site);
   for (const name of ['a', 'b'] as const) {
