@@ -78,6 +78,8 @@ test('the report is readable in a dark contrast theme and on paper', async ({ pa
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeHidden();
   for (const table of await page.locator('table').all()) await expect(table).toBeVisible();
   expect(await cutTables(page)).toBe(0);
+  const besideFunnel = page.getByRole('region', { name: 'Why codes were not entered' });
+  expect((await besideFunnel.boundingBox())?.width).toBeLessThan(paper.width / 2);
   const file = await page.context().newPage();
   await file.setViewportSize(paper);
   await file.emulateMedia({ media: 'print' });
