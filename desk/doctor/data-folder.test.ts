@@ -118,13 +118,14 @@ it('the doctor quotes file names with spaces in the commands that it prints', ()
     assert.ok(describeReadableByOthers('/srv/data').endsWith('chmod go= /srv/data'));
   }));
 
-it('the doctor reports files that a restore kept', () =>
+it('the doctor reports files that a restore kept or a killed command left behind', () =>
   withInstance({ engine: 'sqlite' }, async (instance) => {
     mkdirSync(path.join(instance.folder, 'keys'));
     const kept = ['.env', 'data/leads.db', 'keys/dkim.pem'].map((name) =>
       path.join(instance.folder, `${name}.before-20261122T120000`),
     );
-    for (const name of kept) writeFileSync(name, '');
+    const left = path.join(instance.folder, 'data/desk-0a1b2c3d.part');
+    for (const name of [...kept, left]) writeFileSync(name, '');
     const env = {
       SMTP_URL: 'smtp://127.0.0.1:9',
       DKIM_DOMAIN: 'example.com',
@@ -132,13 +133,13 @@ it('the doctor reports files that a restore kept', () =>
       DKIM_PRIVATE_KEY_FILE: 'keys/dkim.pem',
     };
     const [, ...found] = await findingsAbout('files', instance, { env });
-    assert.deepEqual(
-      found,
-      kept.map(
+    assert.deepEqual(found, [
+      ...kept.map(
         (name) =>
           `warning: ${name} was kept by a restore, and may contain secrets or erased people. Delete it once you no longer need it.`,
       ),
-    );
+      `warning: ${left} was left behind by a command that was killed, and may contain secrets or erased people. Delete it, unless a command is still running.`,
+    ]);
   }));
 
 it('the doctor reports a PostgreSQL that is read-only or has a different clock', () =>

@@ -71,22 +71,25 @@ export function examineSecret(
 }
 
 export function examineFiles(config: Config, folder: string): Findings {
-  const open = filesOpenToOthers(config, folder);
+  const open = filesOpenToOthers(config, folder).map((name) => files.warning(describeReadableByOthers(name)));
   const { database, mail } = config;
   const keys = mail.kind === 'smtp' && mail.dkim ? [path.dirname(mail.dkim.privateKeyFile)] : [];
-  const keptFiles = [...new Set([folder, dataFolderOf(database, folder), ...keys])].flatMap((place) =>
-    namesIn(place)
-      .filter((name) => /\.before-\d{8}T/.test(name))
-      .map((name) => path.join(place, name)),
+  const names = [...new Set([folder, dataFolderOf(database, folder), ...keys])].flatMap((place) =>
+    namesIn(place).map((name) => path.join(place, name)),
   );
+  const warnAbout = (pattern: RegExp, sentence: string) =>
+    names.filter((name) => pattern.test(name)).map((name) => files.warning(`${name} ${sentence}`));
   return [
     ...(open.length > 0
-      ? open.map((name) => files.warning(describeReadableByOthers(name)))
+      ? open
       : [files.ok('No other user on this machine can read the database files, the secret or the DKIM key.')]),
-    ...keptFiles.map((name) =>
-      files.warning(
-        `${name} was kept by a restore, and may contain secrets or erased people. Delete it once you no longer need it.`,
-      ),
+    ...warnAbout(
+      /\.before-\d{8}T/,
+      'was kept by a restore, and may contain secrets or erased people. Delete it once you no longer need it.',
+    ),
+    ...warnAbout(
+      /desk-[0-9a-f]{8}\.part/,
+      'was left behind by a command that was killed, and may contain secrets or erased people. Delete it, unless a command is still running.',
     ),
   ];
 }
