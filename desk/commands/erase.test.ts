@@ -45,9 +45,7 @@ const withFiles = (engine: Engine, act: (server: ServerUnderTest, folder: string
 
 async function fill(server: ServerUnderTest): Promise<string> {
   for (let number = 0; number < OTHERS; number += 1) {
-    await becomeLead(server, `other-${number}@example.com`, 1, {
-      form: { name: `Other Person ${number}` },
-    });
+    await becomeLead(server, `other-${number}@example.com`, 1, { form: { name: `Other Person ${number}` } });
     if (number === OTHERS / 2) await becomeLead(server, EMAIL, 1, THEIRS);
   }
   await server.advance(30);

@@ -59,10 +59,7 @@ describe('MX checks', () => {
     ],
     [{ 'example.com': one }, 'warning', /\S/, ours],
     [
-      {
-        'example.com': served('10 one.example.com', '20 gone.example.com'),
-        'one.example.com': one,
-      },
+      { 'example.com': served('10 one.example.com', '20 gone.example.com'), 'one.example.com': one },
       'warning',
       /gone\.example\.com/,
     ],

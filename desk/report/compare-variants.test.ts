@@ -80,9 +80,7 @@ it('a comparison of variants requires more evidence the more pairs are compared'
   assert.equal(compareTwo(...figures).type, 'differ');
   assert.equal(compareTwo(...figures, 1_000).type, 'open');
   const nothing = { views: 10, leads: 0 };
-  assert.deepEqual(compareTwo({ name: 'a', ...nothing }, { name: 'b', ...nothing }), {
-    type: 'nothing yet',
-  });
+  assert.deepEqual(compareTwo({ name: 'a', ...nothing }, { name: 'b', ...nothing }), { type: 'nothing yet' });
 });
 
 it('variants are not compared if visitors are distributed unevenly', () => {

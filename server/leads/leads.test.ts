@@ -61,10 +61,7 @@ onEachEngine('leads', ({ test, both }) => {
     const [lead] = await server.database.db.selectFrom('leads').selectAll().execute();
     assert.equal(lead?.email, EMAIL);
     assert.equal(lead?.name, 'Ada Lovelace');
-    assert.deepEqual(JSON.parse(lead?.attribution ?? ''), {
-      utm_source: 'newsletter',
-      utm_medium: 'email',
-    });
+    assert.deepEqual(JSON.parse(lead?.attribution ?? ''), { utm_source: 'newsletter', utm_medium: 'email' });
     const [receipt] = await receiptsOf(server);
     assert.equal(receipt?.text, server.campaign.consent.text);
     assert.equal(receipt?.client_address, '203.0.113.7');

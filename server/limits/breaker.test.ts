@@ -13,9 +13,7 @@ import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#
 import { ask, askFrom, enter, newestCode, refusalOf } from '#testing/lead-calls.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
-const opensAt = (codesPerMinute: number) => ({
-  env: { BREAKER_CODES_PER_MINUTE: String(codesPerMinute) },
-});
+const opensAt = (codesPerMinute: number) => ({ env: { BREAKER_CODES_PER_MINUTE: String(codesPerMinute) } });
 
 /** Longer than a process uses its cached state. */
 const LOOK_SECONDS = 3;

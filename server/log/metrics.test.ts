@@ -119,10 +119,7 @@ onEachEngine('metrics', ({ test }) => {
   });
 
   test('the metrics port serves only metrics, health and liveness', async (server) => {
-    const { port, close } = await server.metrics.serve(server.app, {
-      port: 0,
-      host: '127.0.0.1',
-    });
+    const { port, close } = await server.metrics.serve(server.app, { port: 0, host: '127.0.0.1' });
     try {
       const page = await fetch(`http://127.0.0.1:${port}/metrics`);
       assert.match(page.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);

@@ -74,9 +74,7 @@ onEachEngine('security', ({ test }) => {
 
   test(
     'a random request never gets a status of 500 or above',
-    {
-      env: { LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' },
-    },
+    { env: { LEADS_PER_IP_PER_HOUR: '0', VERIFY_PER_IP_PER_HOUR: '0', BREAKER_CODES_PER_MINUTE: '0' } },
     async (server) => {
       const anything = fc.oneof(
         fc.jsonValue(),

@@ -45,10 +45,7 @@ for (const engine of MATRIX_ENGINES)
 
 it('a service reports an open breaker to log, metrics and operator', () =>
   withServer(
-    {
-      engine: 'sqlite',
-      env: { BREAKER_CODES_PER_MINUTE: '1', OPERATOR_EMAIL: 'operator@example.com' },
-    },
+    { engine: 'sqlite', env: { BREAKER_CODES_PER_MINUTE: '1', OPERATOR_EMAIL: 'operator@example.com' } },
     async (server) => {
       assert.equal((await askFrom(server, '203.0.113.7', 'ada@example.com')).statusCode, 202);
       await server.advance(10);

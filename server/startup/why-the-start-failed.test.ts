@@ -7,10 +7,7 @@ it('a failed start explains that the database is on a disk without shared memory
   const explain = (errcode: number) =>
     explainDatabaseFailure(
       Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode }),
-      {
-        engine: 'sqlite',
-        file: '/srv/leads.db',
-      },
+      { engine: 'sqlite', file: '/srv/leads.db' },
     );
   for (const [errcode, sentence] of [
     [5386, /^\/srv\/leads\.db is on a disk without shared memory \(mmap\)/],
