@@ -23,7 +23,7 @@ test('a desk user signs in with a mailed code and reaches the requested page', a
   await expect(code).toHaveValue('');
   await expectNoViolations(page, 'a refused code');
   await code.fill(digits);
-  await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Leads', level: 1 })).toBeFocused();
   await expect(page.getByRole('rowheader')).toHaveText(['Grace Hopper', 'Ada Lovelace']);
   await expect(page).toHaveURL('/leads?source=newsletter');
   await expect(page).toHaveTitle('Leads – Desk');

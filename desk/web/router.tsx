@@ -36,6 +36,11 @@ export function navigate(to: string, { replace = false }: { readonly replace?: b
 /** Returns true after client-side navigation, which browsers do not announce. */
 export const hasNavigated = (): boolean => navigated;
 
+/** For a page that replaces another one at the same URL. */
+export function setNavigated(): void {
+  navigated = true;
+}
+
 export function Link({ href, onClick, children, ...props }: ComponentProps<'a'> & { readonly href: string }) {
   return (
     <a

@@ -7,6 +7,7 @@ import { ApiError } from '#desk/web/api-client.ts';
 import { canUsePasskeys } from '#desk/web/passkeys/passkeys.ts';
 import { useSignInWithPasskey } from '#desk/web/passkeys/use-passkeys.ts';
 import { useReloadDeskUser, useDeskMutation } from '#desk/web/queries.ts';
+import { setNavigated } from '#desk/web/router.tsx';
 import { Button, ThemeButton } from '#desk/web/ui/button.tsx';
 import styles from '#desk/web/sign-in/sign-in.module.css';
 import { timeNow } from '#shared/clock.ts';
@@ -66,7 +67,10 @@ export function SignInLayout({
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   // Otherwise, screen readers would not notice that a session has ended.
-  useEffect(() => heading.current?.focus(), []);
+  useEffect(() => {
+    heading.current?.focus();
+    setNavigated();
+  }, []);
   return (
     <>
       <title>{`${title} – Desk`}</title>
