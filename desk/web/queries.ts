@@ -19,7 +19,7 @@ import { createContext, use, useEffect, useRef } from 'react';
 
 import type { Endpoint } from '#desk/endpoints/endpoint.ts';
 import { me, type Me } from '#desk/endpoints/auth.ts';
-import { callApi, isSignedOut } from '#desk/web/api-client.ts';
+import { ApiError, callApi, isSignedOut } from '#desk/web/api-client.ts';
 import { openFile } from '#desk/web/file.ts';
 import { useNotice } from '#desk/web/ui/notice.tsx';
 
@@ -114,10 +114,15 @@ export function useDeskMutation<Input extends object, Output>(
   stale: readonly { readonly path: string }[] = [],
 ): UseMutationResult<Output, Error, Input> {
   const client = useQueryClient();
+  const refresh = () => Promise.all(stale.map(({ path }) => client.invalidateQueries({ queryKey: [path] })));
   return useMutation<Output, Error, Input>({
     mutationFn: (input) => callApi(endpoint, input),
     meta: { needs: endpoint.needs },
-    onSuccess: () => Promise.all(stale.map(({ path }) => client.invalidateQueries({ queryKey: [path] }))),
+    onSuccess: refresh,
+    // The shown data may be older than the refusal.
+    onError: (error) => {
+      if (error instanceof ApiError && error.code === 'cannot-be-done') void refresh();
+    },
   });
 }
 
