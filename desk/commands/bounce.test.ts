@@ -14,6 +14,7 @@ import { desk, refused, succeeded } from '#testing/desk.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 import { deliveryStatus, feedbackReport } from '#testing/returned-mail.ts';
 import { erasePerson } from '#testing/erase-person.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const NOT_OURS = '01930000-0000-7000-8000-000000000000';
 
@@ -240,10 +241,7 @@ it('the output of "desk bounce" contains no control characters from untrusted te
       answers.push(await desk(server.service, ['bounce', '--folder', inbox, ...extra]));
     }
     answers.push(await desk(server.service, ['bounce', '--folder', path.join(inbox, hostile)]));
-    assert.deepEqual(
-      answers.map(({ exitCode }) => exitCode),
-      [0, 0, 1],
-    );
+    assert.deepEqual(valuesOf(answers, 'exitCode'), [0, 0, 1]);
     for (const { out, notes } of answers) {
       assert.match(notes, /a\u200Db\uFFFD/);
       assert.doesNotMatch(`${out}${notes}`.replaceAll('\n', ''), /\p{Cc}/u);

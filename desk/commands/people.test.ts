@@ -11,6 +11,7 @@ import { inFolder } from '#testing/folder.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { ask, askForCode, EMAIL, enter, enterWrong, newestCode } from '#testing/lead-calls.ts';
 import { createVisitor, type ServerUnderTest } from '#testing/server-under-test.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const NASTY = 'Ada <img src=x onerror=alert(1)>';
 
@@ -46,20 +47,17 @@ onEachEngine('desk commands about a person', ({ test, both, engine }) => {
     await desk(server.service, ['export', '--since-last', 'crm']);
 
     const timeline = await timelineOf(server, ' ADA@Example.com');
-    assert.deepEqual(
-      timeline.map(({ what }) => what),
-      [
-        'asked for a code',
-        'mail sent',
-        'had entered wrong codes',
-        'entered the code',
-        'became a lead',
-        'agreed to receive emails and proved their address',
-        'read the article for the first time',
-        'was corrected by the operator',
-        'was exported',
-      ],
-    );
+    assert.deepEqual(valuesOf(timeline, 'what'), [
+      'asked for a code',
+      'mail sent',
+      'had entered wrong codes',
+      'entered the code',
+      'became a lead',
+      'agreed to receive emails and proved their address',
+      'read the article for the first time',
+      'was corrected by the operator',
+      'was exported',
+    ]);
     const detail = (what: string) => timeline.find((entry) => entry.what === what)?.details;
     assert.match(detail('mail sent')?.['the mail server said'] ?? '', /^250 /);
     assert.equal(detail('had entered wrong codes')?.['how often'], '1');

@@ -16,6 +16,7 @@ import { ask as askWith } from '#testing/lead-calls.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
 import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const DAY_SECONDS = 86_400;
 const EVIL = '<script>alert("1")</script>';
@@ -350,10 +351,7 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
       const overview = (await askDesk('today'))!;
       assert.deepEqual(overview.byDay.at(-1), { day: '2026-11-21', leads: 1 });
       const sunday = (await askDesk('people', { from: '2026-10-25', to: '2026-10-25' }))!;
-      assert.deepEqual(
-        sunday.people.map(({ email }) => email),
-        ['late@example.com', 'sunday@example.com'],
-      );
+      assert.deepEqual(valuesOf(sunday.people, 'email'), ['late@example.com', 'sunday@example.com']);
     },
   );
 
@@ -392,11 +390,7 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
       { name: 'banner', seen: 7, asked: 0, entered: 0, leads: 0 },
       { name: 'others', seen: 1, asked: 0, entered: 0, leads: 0 },
     ]);
-    assert.deepEqual(
-      whole.byDay.map(({ seen }) => seen),
-      [null, 12],
-      'from the first day that was counted',
-    );
+    assert.deepEqual(valuesOf(whole.byDay, 'seen'), [null, 12], 'from the first day that was counted');
     assert.deepEqual([whole.viewsFrom, peopleOf(whole.before.funnel)], [null, [1, 1, 0]]);
     const text = await textOf(server, '2d');
     assert.match(text, /^ {2}Views that became leads +8\.3% +1 new lead, 12 views\.$/m);
@@ -452,10 +446,7 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
       { step: 'entered', people: 4 },
     ]);
     assert.deepEqual([newsletter.leads, newsletter.notEntered], [3, []]);
-    assert.deepEqual(
-      newsletter.bySource.map(({ name }) => name),
-      ['newsletter'],
-    );
+    assert.deepEqual(valuesOf(newsletter.bySource, 'name'), ['newsletter']);
     assert.equal(peopleOf(newsletter.before.funnel)[0], 1);
     const ofBoth = ['--campaign', 'spring', '--source', 'newsletter'];
     const spring = await reportOf(server, '--period', '7d', ...ofBoth);
@@ -562,10 +553,6 @@ onEachEngine('report contents', ({ test }) => {
     assert.equal(bySource.length, 13);
     assert.deepEqual(bySource.at(-1), { name: 'others', seen: null, asked: 4, entered: 0, leads: 0 });
     for (const { name } of bySource) assert.match(name, /^[\w \uFFFD]{1,39}…?$/u);
-    assert.deepEqual(
-      bySource.slice(0, 2).map(({ asked }) => asked),
-      [7, 7],
-      'those that begin alike are one',
-    );
+    assert.deepEqual(valuesOf(bySource.slice(0, 2), 'asked'), [7, 7], 'those that begin alike are one');
   });
 });

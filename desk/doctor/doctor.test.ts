@@ -21,6 +21,7 @@ import {
 } from '#testing/examined-instance.ts';
 import { listening } from '#testing/listening.ts';
 import { TEST_SECRET, withServer } from '#testing/server-under-test.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const SEND = ['--send', 'ada@example.com'];
 
@@ -88,10 +89,7 @@ describe('doctor runs', () => {
         [['problem', 'bounces.example.com']],
       );
       const mx = about('MX');
-      assert.deepEqual(
-        mx.map(({ state }) => state),
-        ['ok', 'problem'],
-      );
+      assert.deepEqual(valuesOf(mx, 'state'), ['ok', 'problem']);
       assert.match(mx[1]?.sentence ?? '', /bounces\.example\.com/);
       const [, finding] = about('sender');
       assert.match(

@@ -8,6 +8,7 @@ import { deskOnEachEngine, createDeskBrowser, signInAtDesk, withDesk } from '#te
 import { desk as commandOfDesk } from '#testing/desk.ts';
 import { codeIn } from '#testing/inbox.ts';
 import { until } from '#testing/until.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
@@ -72,10 +73,7 @@ deskOnEachEngine('desk sign-in', ({ test, both, engine }) => {
     await signInAtDesk(server, second, ADA, 2);
     await signInAtDesk(server, bob, BOB);
     const { sessions: listed } = (await ada.get('/api/sessions')).json<OutputOf<typeof sessions>>();
-    assert.deepEqual(
-      listed.map(({ isThis }) => isThis),
-      [false, true],
-    );
+    assert.deepEqual(valuesOf(listed, 'isThis'), [false, true]);
     const foreign = await bob.post('/api/sessions/end', { id: listed[0]!.id });
     assert.equal(foreign.statusCode, 404, 'not that of another person');
     assert.equal((await second.get('/api/me')).statusCode, 200);

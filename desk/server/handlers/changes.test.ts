@@ -8,6 +8,7 @@ import { becomeLead } from '#testing/become-lead.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 import { deskClient } from '#testing/desk-handlers.ts';
 import { type ServerUnderTest } from '#testing/server-under-test.ts';
+import { valuesOf } from '#testing/values-of.ts';
 
 const ADA = 'ada@example.com';
 const FORM = `fields:
@@ -60,7 +61,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     assert.match(last.about ?? '', /^erased [\w-]{22}$/, 'a pseudonym');
     assert.match(last.details, /^1 lead, /);
     assert.deepEqual(
-      before.map(({ about }) => about),
+      valuesOf(before, 'about'),
       before.map(() => last.about),
       'lines about one person belong together',
     );
@@ -160,10 +161,7 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
       await server.advance(60);
       const withdrawal = { leadId: id, way: 'page', clientAddress: null, userAgent: null } as const;
       await withdrawConsent(server.service, { ...withdrawal, now: server.now() });
-      assert.deepEqual(
-        (await ask('personDetails', { id }))!.suppressions.map(({ canUndo }) => canUndo),
-        [false],
-      );
+      assert.deepEqual(valuesOf((await ask('personDetails', { id }))!.suppressions, 'canUndo'), [false]);
       await assert.rejects(ask('unsuppress', { id, reason: 'A slip', shown }), /own decision/);
       assert.deepEqual(
         (await noted()).filter(({ action }) => action !== 'viewed'),
@@ -185,10 +183,9 @@ onEachEngine('changes by desk users', { campaign: { 'form.yaml': FORM } }, ({ te
     await ask('suppress', { id, reason: 'unsubscribed' });
     const undo = { id, reason: 'We may write again', shown };
     assert.deepEqual(await ask('unsuppress', undo), { staysStopped: true });
-    assert.deepEqual(
-      (await ask('personDetails', { id }))!.suppressions.map(({ reason }) => reason),
-      ['unsubscribed'],
-    );
+    assert.deepEqual(valuesOf((await ask('personDetails', { id }))!.suppressions, 'reason'), [
+      'unsubscribed',
+    ]);
     await assert.rejects(ask('unsuppress', undo), /ada@example\.com is suppressed: unsubscribed/);
   });
 });
