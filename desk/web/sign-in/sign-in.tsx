@@ -229,7 +229,14 @@ function CodeStep({ codeRequest, sending, onRequest, onBack, onSignedIn }: CodeS
         {seconds > 0 ? (
           <span>You can request a new code in {counted(seconds, 'second')}</span>
         ) : (
-          <Button look="text" isBusy={sending.isPending} onClick={() => onRequest(codeRequest.email)}>
+          <Button
+            look="text"
+            isBusy={sending.isPending}
+            onClick={() => {
+              input.current?.focus();
+              onRequest(codeRequest.email);
+            }}
+          >
             Send a new code
           </Button>
         )}
