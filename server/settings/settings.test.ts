@@ -338,6 +338,13 @@ it('settings default to a local site with a file database and no mail account', 
   assert.equal(configOf({ LEADS_PER_IP_PER_HOUR: '0' }).limits.leadsPerIpPerHour, 0);
 });
 
+it('the time zone is UTC if the server’s has no name', (t) => {
+  const { TZ } = process.env;
+  t.after(() => (TZ === undefined ? delete process.env['TZ'] : (process.env['TZ'] = TZ)));
+  process.env['TZ'] = ':/etc/localtime';
+  assert.equal(configOf({}).timeZone, 'UTC');
+});
+
 for (const [env, expected] of TAKEN)
   it(`settings are accepted without warning: ${written(env)}`, () => {
     const { config, warnings } = read(env);

@@ -141,10 +141,10 @@ function configFrom(values: SettingValues, folder: string) {
   };
 }
 
-/** Some machines have no time zone, or one that Node doesn't know. */
+/** Some machines have no time zone, or one that Node doesn't know. With TZ=:/etc/localtime, its name is undefined. */
 export function serverTimeZone(): string {
-  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
-  return isTimeZone(timeZone) ? timeZone : 'UTC';
+  const { timeZone }: { timeZone?: string } = new Intl.DateTimeFormat().resolvedOptions();
+  return timeZone !== undefined && isTimeZone(timeZone) ? timeZone : 'UTC';
 }
 
 function mailConfigOf(values: SettingValues, folder: string): MailConfig {
