@@ -89,7 +89,7 @@ export function examineFiles(config: Config, folder: string): Findings {
     ),
     ...warnAbout(
       /desk-[0-9a-f]{8}\.part/,
-      'was left behind by a command that was killed, and may contain secrets or erased people. Delete it, unless a command is still running.',
+      'remains from a killed command, and may contain secrets or erased people. Delete it, unless a command is still running.',
     ),
   ];
 }
