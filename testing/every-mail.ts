@@ -8,13 +8,13 @@ import { API, VISIT_HEADER } from '#shared/api.ts';
 import { becomeLead } from '#testing/become-lead.ts';
 import { inFolder } from '#testing/folder.ts';
 import type { ReceivedMail } from '#testing/inbox.ts';
+import { seePage } from '#testing/see-page.ts';
 import { createVisitor, filledForm, withServer, type ServerUnderTest } from '#testing/server-under-test.ts';
 
 const OPERATOR = 'you@example.com';
 const ADA = 'ada.lovelace@gmail.com';
 /** After this time, the breaker's cached state has expired. */
 const BREAKER_CACHE_SECONDS = 3;
-const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 export type SentMail = {
   readonly name: string;
@@ -81,8 +81,12 @@ export const sendEveryMail = (campaign: string): Promise<EveryMail> =>
         BREAKER_CODES_PER_MINUTE: '7',
       },
       async (server) => {
-        await countViews(server, 'newsletter', ['opened', 'quarter', 'half'], 42);
-        await countViews(server, 'banner', ['opened'], 9);
+        await seePage(server, 'newsletter', {
+          times: 42,
+          steps: ['opened', 'quarter', 'half'],
+          reported: 14,
+        });
+        await seePage(server, 'banner', { times: 9, steps: ['opened'], reported: 3 });
         await newLead(server, ADA, 'newsletter');
         const guide = await server.inbox.waitForMail(ADA, 2);
         mails.push({ ...TO_ADA, name: 'guide, attached', isForList: true, mail: guide });
@@ -126,21 +130,6 @@ const newLead = (server: ServerUnderTest, email: string, source?: string) =>
   becomeLead(server, email, 1, {
     headers: source === undefined ? {} : { [VISIT_HEADER]: `last=utm_source%3D${source}` },
   });
-
-async function countViews(
-  { app, service }: ServerUnderTest,
-  source: string,
-  steps: readonly string[],
-  times: number,
-) {
-  const url = `/?utm_source=${source}`;
-  const headers = { 'user-agent': BROWSER, referer: `${PAGE}${url}` };
-  for (let at = 0; at < times; at += 1) service.funnel.pageSeen({ url, headers });
-  for (const step of steps)
-    for (let at = 0; at < times / 3; at += 1)
-      await app.inject({ method: 'POST', url: API.funnel, headers, payload: { step } });
-  await service.funnel.write();
-}
 
 async function sendDigest({ database, config, service, inbox, wakeWorker }: ServerUnderTest, count: number) {
   await createDigestQueuer({ database, config, clock: service.clock })();

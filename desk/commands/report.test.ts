@@ -14,6 +14,7 @@ import { deskClient } from '#testing/desk-handlers.ts';
 import { codeIn, refuseByName } from '#testing/inbox.ts';
 import { ask as askWith } from '#testing/lead-calls.ts';
 import { leadVerifiedAt } from '#testing/lead-row.ts';
+import { seePage } from '#testing/see-page.ts';
 import { createVisitor, withServer, type ServerUnderTest, type Visitor } from '#testing/server-under-test.ts';
 import { until } from '#testing/until.ts';
 import { valuesOf } from '#testing/values-of.ts';
@@ -34,23 +35,6 @@ async function askAgain(visitor: Visitor, email: string, source?: string): Promi
   const referer = `http://localhost/${source === undefined ? '' : `?utm_source=${encodeURIComponent(source)}`}`;
   const response = await askWith(visitor, { email, name: `Name of ${email}` }, { referer });
   assert.equal(response.statusCode, 202, response.body);
-}
-
-const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
-
-async function see(
-  { app, service }: ServerUnderTest,
-  source: string,
-  steps: readonly string[],
-  times: number,
-) {
-  const headers = { 'user-agent': BROWSER, referer: `http://localhost/?utm_source=${source}` };
-  for (let at = 0; at < times; at += 1) service.funnel.pageSeen({ url: `/?utm_source=${source}`, headers });
-  for (const step of steps) {
-    const answer = await app.inject({ method: 'POST', url: '/api/funnel', headers, payload: { step } });
-    assert.equal(answer.statusCode, 204);
-  }
-  await service.funnel.write();
 }
 
 async function enter({ inbox: mails }: ServerUnderTest, visitor: Visitor, email: string, mail = 1) {
@@ -324,10 +308,10 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
         ['Europe/Berlin', '2026-09-30T22:00:00.000Z', '2026-10-31T23:00:00.000Z'],
       );
 
-      await see(server, 'newsletter', [], 2);
+      await seePage(server, 'newsletter', { times: 2 });
       // In UTC, it is still 20 November.
       await server.advance(11.5 * 3_600);
-      await see(server, 'newsletter', [], 3);
+      await seePage(server, 'newsletter', { times: 3 });
       const ada = await ask(server, 'ada@example.com', 'newsletter');
       await enter(server, ada, 'ada@example.com');
       const week = await reportOf(server, '--period', 'this-week');
@@ -368,9 +352,12 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
   both("the report's funnel runs from page view to article once these steps are counted", async (server) => {
     await ask(server, 'early@example.com', 'newsletter');
     await server.advance(3 * DAY_SECONDS);
-    await see(server, 'newsletter', ['opened', 'quarter', 'half', 'three-quarters', 'whole'], 4);
-    await see(server, 'banner', [], 7);
-    await see(server, 'leaky@example.com', ['opened'], 1);
+    await seePage(server, 'newsletter', {
+      times: 4,
+      steps: ['opened', 'quarter', 'half', 'three-quarters', 'whole'],
+    });
+    await seePage(server, 'banner', { times: 7 });
+    await seePage(server, 'leaky@example.com', { steps: ['opened'] });
     await enter(server, await ask(server, 'ada@gmail.com', 'newsletter'), 'ada@gmail.com');
 
     const whole = await reportOf(server, '--period', '2d');
@@ -432,8 +419,8 @@ onEachEngine('reports', { inbox: refuseByName }, ({ test, both, engine }) => {
     const visitor = createVisitor(server, '10.250.0.1');
     const referer = 'http://localhost/?utm_source=newsletter&utm_campaign=spring';
     await askWith(visitor, { email: 'may@gmail.com' }, { referer });
-    await see(server, 'newsletter', ['opened'], 4);
-    await see(server, 'banner', [], 7);
+    await seePage(server, 'newsletter', { times: 4, steps: ['opened'] });
+    await seePage(server, 'banner', { times: 7 });
     await enter(server, visitor, 'may@gmail.com');
 
     const newsletter = await reportOf(server, '--period', '7d', '--source', 'newsletter');

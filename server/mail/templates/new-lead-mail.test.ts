@@ -12,6 +12,7 @@ import { until } from '#testing/until.ts';
 import { erasePerson } from '#testing/erase-person.ts';
 import { askAndReceive, askForCode, enter } from '#testing/lead-calls.ts';
 import { refuseWrites } from '#testing/refuse-writes.ts';
+import { seePage } from '#testing/see-page.ts';
 import { onEachEngine } from '#testing/on-each-engine.ts';
 
 const OPERATOR = 'you@example.com';
@@ -30,12 +31,6 @@ const rowsOf = async ({ database }: ServerUnderTest, kind: string) =>
 
 const newsOf = ({ database, config, service }: ServerUnderTest) =>
   createDigestQueuer({ database, config, clock: service.clock });
-
-async function seePage({ service: { funnel } }: ServerUnderTest, times: number): Promise<void> {
-  const view = { url: '/', headers: { 'user-agent': 'Mozilla/5.0 Firefox/140.0' } };
-  for (let count = 0; count < times; count += 1) funnel.pageSeen(view);
-  await funnel.write();
-}
 
 onEachEngine('mail about each new lead', { env: EACH, campaign: NEWS }, ({ test, both }) => {
   both('the operator immediately gets one mail per new lead, without the code', async (server) => {
@@ -158,7 +153,7 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test, both }) => {
       await server.advance(86_400);
       for (const email of ['ada@example.com', 'grace@example.com']) await becomeLead(server, email);
       await askAndReceive(server, 'never@example.com');
-      await seePage(server, 1_000);
+      await seePage(server, 'newsletter', { times: 1_000 });
       const processes = [newsOf(server), newsOf(server)];
       const look = () => Promise.all(processes.map((news) => news()));
       await look();
@@ -239,7 +234,7 @@ onEachEngine('daily and weekly mail', { env: DAILY }, ({ test, both }) => {
       const news = newsOf(server);
       await becomeLead(server, 'early@example.com');
       await server.advance(2 * 86_400);
-      await seePage(server, 5);
+      await seePage(server, 'newsletter', { times: 5 });
       await news();
       assert.deepEqual(await rowsOf(server, 'digest'), [], 'the week is not over on Sunday');
       await server.advance(12 * 3_600 + 6 * 3_600);
