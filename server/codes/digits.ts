@@ -26,14 +26,6 @@ export function codeDigits(secrets: Secrets, code: CodeKey): string | null {
   return String(number % 10 ** CODE_LENGTH).padStart(CODE_LENGTH, '0');
 }
 
-/** @throws without the secret: while APP_SECRET is being changed, a process that knows it must mail the code */
-export function digitsToMail(secrets: Secrets, code: CodeKey): string {
-  const digits = codeDigits(secrets, code);
-  if (digits === null)
-    throw new Error('APP_SECRET lacks the secret of a code, so another process must mail it.');
-  return digits;
-}
-
 // Vowels are missing, to avoid accidental words, and so are easily confused letters.
 const REFERENCE_LETTERS = 'BCDFGHJKMNPQRSTVWXZ';
 const REFERENCE_LENGTH = 3;

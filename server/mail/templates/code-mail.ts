@@ -1,6 +1,6 @@
 // The mail contains no link, no picture and none of the visitor's words, so strangers cannot use it to send messages and it
 // rarely triggers filters.
-import { codeReference, digitsToMail } from '#server/codes/digits.ts';
+import { codeDigits, codeReference } from '#server/codes/digits.ts';
 import { findCodeById, isLive, prolongCode } from '#server/codes/codes.ts';
 import type { Db } from '#server/db/engine/connect.ts';
 import { addMail, type Lanes } from '#server/jobs/mail-jobs.ts';
@@ -45,7 +45,8 @@ export const codeKind: LetterKind = {
     const expiresAt = Math.max(code.expires_at, lateMs > LATE_MS ? now + lifeMs : 0);
     if (expiresAt > code.expires_at) await prolongCode(db, code, { expiresAt, now });
     const validForMs = expiresAt - now;
-    const digits = digitsToMail(secrets, code);
+    const digits = codeDigits(secrets, code);
+    if (digits === null) return null;
     const reference = codeReference(secrets, code);
     return composeCodeEmail(campaign.codeEmail, { ...brandingOf(campaign), digits, reference, validForMs });
   },

@@ -11,7 +11,7 @@ import {
   paragraph,
   smallPrint,
 } from '#server/mail/templates/letter.ts';
-import { digitsToMail } from '#server/codes/digits.ts';
+import { codeDigits } from '#server/codes/digits.ts';
 import { asciiAddress } from '#shared/lead.ts';
 
 const Payload = z.object({ signInId: z.string(), host: z.string() });
@@ -38,7 +38,8 @@ export const deskCodeKind: LetterKind = {
     const { email } = signIn;
     // The code is valid only for this desk user.
     if (email === null || row.recipient !== recipientOf(email)) return null;
-    const digits = digitsToMail(secrets, { ...signIn, deskUser: email });
+    const digits = codeDigits(secrets, { ...signIn, deskUser: email });
+    if (digits === null) return null;
     const minutes = Math.max(1, Math.ceil((signIn.expires_at - now) / 60_000));
     const lifetime = `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
     const branding = { ...brandingOf(campaign), language: 'en' };
