@@ -269,8 +269,8 @@ async function readList(
     const statuses = table.columns.statuses.filter(({ index }) => index !== reasonAt);
     const columns = { ...table.columns, statuses };
     hasStatuses ||= hasOptOutColumn(columns);
-    // Its cells may be in the wrong columns. Some programs only end lines with a separator more.
-    if (cells.findLastIndex((cell) => cell !== '') >= columns.count)
+    // Its cells may be in the wrong columns.
+    if (cells.length > columns.count)
       throw new CommandFailure(
         `Nothing was changed, because line ${line} of ${file} has ${cells.length} columns, but the file has ${counted(columns.count, 'heading')}. Fix that line first.`,
       );

@@ -50,7 +50,10 @@ export async function* readTable(
   let table: Pick<TableRow, 'headings' | 'columns'> | undefined;
   for await (const { line, cells } of readRows(file, handle)) {
     if (table !== undefined) {
-      yield { line, cells, ...table };
+      const { count } = table.columns;
+      // Some programs only end lines with a separator more.
+      const hasSurplus = cells.slice(count).some((text) => text !== '');
+      yield { line, cells: hasSurplus ? cells : cells.slice(0, count), ...table };
       continue;
     }
     const found = findColumns(cells, ownFields);

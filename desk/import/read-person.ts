@@ -54,8 +54,7 @@ export function readPerson(
 ): ReadPerson {
   const bad = (reason: string) => ({ type: 'bad', reason, emails: cells.flatMap(addressesIn) }) as const;
   const cell = (field: AnswerField): string => cells[columns[field] ?? -1] ?? '';
-  // Some programs only end lines with a separator more.
-  if (cells.findLastIndex((text) => text !== '') >= columns.count)
+  if (cells.length > columns.count)
     return bad(`has ${cells.length} columns, but the file has ${counted(columns.count, 'heading')}`);
   const address = (cells[columns.email] ?? '').trim();
   if (address === '') return bad('has no e-mail address');
